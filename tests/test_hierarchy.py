@@ -15,6 +15,7 @@ from distrl.hierarchy import (
     readable,
     scrolled_at,
     touched_at,
+    words_touched,
 )
 from phonesim.phone import Phone
 
@@ -35,6 +36,28 @@ def test_a_row_takes_the_labels_and_the_switch_that_stand_on_it() -> None:
 def test_what_can_be_touched_for_itself_stays_apart() -> None:
     button = Element("button", "Delete", (300, 110, 350, 150), clickable=True)
     assert [each.text for each in readable((ROW, button))] == ["", "Delete"]
+
+
+def test_a_label_belongs_to_the_nearest_that_is_touched() -> None:
+    page = Element("view", "", (0, 0, 360, 720), clickable=True)
+    button = Element("button", "", (300, 100, 360, 160), clickable=True)
+    name = Element("text", "Ada", (10, 105, 100, 125))
+    delete = Element("text", "Delete", (310, 110, 350, 150))
+    found = readable((page, ROW, name, button, delete))
+    assert [(each.text, each.bounds) for each in found] == [
+        ("", page.bounds), ("Ada", ROW.bounds), ("Delete", button.bounds),
+    ]  # fmt: skip
+
+
+def test_the_words_that_a_finger_touches() -> None:
+    name = Element("text", "Ada", (10, 105, 100, 125), detail="a friend")
+    switch = Element("switch", "", (300, 100, 360, 160), clickable=True, checked=True)
+    info = Element("button", "Info", (240, 100, 300, 160), clickable=True)
+    elements = (Element("text", "Title", (0, 0, 360, 90)), ROW, name, info, switch)
+    assert words_touched(elements, 200, 150) == ["Ada", "a friend"]
+    assert words_touched(elements, 310, 150) == ["Ada", "a friend"]
+    assert set(words_touched(elements, 250, 150)) == {"Info"}
+    assert words_touched(elements, 200, 600) == []
 
 
 def test_what_has_no_label_and_no_use_is_left_out() -> None:

@@ -5,7 +5,8 @@ accessibility tree. Bounds are pixels. Elements come in drawing order, so the la
 point is on top there.
 
 `readable` makes of a hierarchy what a language model can read: few elements, each with a label or
-something to do with it. `element_rows` and `elements_of_rows` carry elements over disks and wires.
+something to do with it. `words_touched` has every word that a tap may be about. `element_rows` and
+`elements_of_rows` carry elements over disks and wires.
 """
 
 from __future__ import annotations
@@ -79,26 +80,60 @@ def readable(elements: Iterable[Element]) -> Elements:
     seen = [_cut(each) for each in islice(elements, MAX_READ)]
     keys = [each for each in seen if each.window == "keyboard"]
     rest = [each for each in seen if each.window not in ("keyboard", "system")]
-    kept = [each for each in _labelled(rest) if _says_something(each)]
+    kept = [each for each in labelled_rows(rest) if _says_something(each)]
     keyboard = [Element("keyboard", "", _around(keys), window="keyboard")] if keys else []
     return (*kept[: MAX_READABLE - 1], *keyboard)
 
 
-def _labelled(elements: Sequence[Element]) -> list[Element]:
+def labelled_rows(elements: Sequence[Element]) -> list[Element]:
     """Elements, those without a label with what stands on them, which then is no longer apart."""
-    kept: list[Element | None] = list(elements)
-    for place, row in enumerate(elements):
-        if row.text or row.role == "field" or not row.touchable or kept[place] is None:
+    kept = dict(enumerate(elements))
+    for place, parts in _parts(elements).items():
+        row = elements[place]
+        if row.text or row.role == "field" or not row.touchable:
             continue
-        parts = [
-            at
-            for at in range(place + 1, len(elements))
-            if kept[at] is not None and row.contains(elements[at]) and not _for_itself(elements[at])
-        ]
         kept[place] = _with_parts(row, [elements[at] for at in parts])
         for at in parts:
-            kept[at] = None
-    return [each for each in kept if each is not None]
+            del kept[at]
+    return list(kept.values())
+
+
+def words_touched(elements: Sequence[Element], x: float, y: float) -> list[str]:
+    """Every label and detail that a finger at a pixel may act on.
+
+    That is what covers the pixel, and all that stands on the row that is touched. A button without
+    words of its own means what the row around it says.
+    """
+    covering = [each for each in elements if each.covers(x, y)]
+    words = [word for each in covering for word in _words(each)]
+    told: list[Element] = []
+    for place, parts in reversed(_parts(elements).items()):
+        row = elements[place]
+        if row.touchable and row.covers(x, y) and not any(map(row.contains, told)):
+            said = [word for at in (place, *parts) for word in _words(elements[at])]
+            words += said
+            told += [row] if said else []
+    return words
+
+
+def _words(element: Element) -> list[str]:
+    return [word for word in (element.text, element.detail) if word]
+
+
+def _parts(elements: Sequence[Element]) -> dict[int, list[int]]:
+    """Places of what a finger touches for itself, each with those of what is touched with it.
+
+    On Android a row is clickable and the text on it is not. A text on a button on the row belongs
+    to the button.
+    """
+    parts: dict[int, list[int]] = {}
+    for place, each in enumerate(elements):
+        holder = next((at for at in reversed(parts) if elements[at].contains(each)), None)
+        if _for_itself(each) or (each.touchable and holder is None):
+            parts[place] = []
+        elif holder is not None:
+            parts[holder].append(place)
+    return parts
 
 
 def _for_itself(element: Element) -> bool:

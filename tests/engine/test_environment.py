@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from itertools import islice
+from pathlib import Path
 
 import pytest
+from tests.devices.adb.served_phones import served_handsets
+from tests.engine.aitw_files import aitw_settings
+from typer.testing import CliRunner
 
 from distrl.agent.simple_policies import ConstantPolicy
+from distrl.cli.main import app
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.browser.browser_device import BrowserDevice
 from distrl.devices.device import Device
+from distrl.devices.safety.safety import SENTENCE, consent_path
 from distrl.engine.environment import open_environment, play_environment
-from distrl.episodes.evaluation import SIMPLE_AGENTS
-from distrl.errors import UsageError
+from distrl.episodes.evaluation import SIMPLE_AGENTS, play_on
+from distrl.errors import ConsentMissing, UnusableModel, UsageError
 from distrl.judging.judge import Judge
 from distrl.records import Decision, Done, Ending, Observation, Tap, Task
+from phonesim.adb_daemon.handset import Handset
+from phonesim.display import Display
 
 MINIWOB = [
     "devices.kind=browser", "devices.count=2", "tasks.source=miniwob", "judge.kind=page",
@@ -35,6 +44,57 @@ def test_judges_that_come_later_are_refused() -> None:
     words = ["judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=m"]
     with pytest.raises(UsageError, match="distrl collect"):
         next(play_environment(load_config(None, words), SIMPLE_AGENTS["done"], 1, 0, "test"))
+
+
+@pytest.mark.parametrize("command", ["evaluate", "play"])
+def test_a_model_that_cannot_take_a_screen_is_refused_before_a_phone_is_touched(
+    tmp_path: Path, model: Path, command: str
+) -> None:
+    """The screen of the first phone would do."""
+    handsets = [Handset("upright", 7), Handset("lying", 7, display=Display(1280, 800, 1))]
+    with served_handsets(handsets) as phones:
+        serials = phones.phones.addresses[::-1] if command == "play" else phones.phones.addresses
+        settings = tmp_path / "phones.toml"
+        settings.write_text(
+            f'[devices]\nkind = "adb"\ncount = 2\nserials = {json.dumps(serials)}\n'
+            f"[devices.android]\nadb_port = {phones.adb.port}\n"
+        )
+        words = [command, str(model), "--on", str(settings)]
+        words += ["--episodes", "2"] if command == "evaluate" else ["--out", f"{tmp_path}/a.gif"]
+        result = CliRunner().invoke(app, words)
+        assert [each.phone.state.seed for each in handsets] == [7, 7]  # no reset
+        assert isinstance(result.exception, UnusableModel), result.output
+        assert "1280 × 800" in str(result.exception)
+
+
+def test_phones_without_consent_are_refused_before_any_is_touched(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The owner of the first agrees."""
+    monkeypatch.setenv("DISTRL_CONSENT", str(tmp_path))
+    handsets = [Handset("agreed", 7), Handset("not agreed", 7)]
+    with served_handsets(handsets) as phones:
+        first, second = phones.phones.addresses
+        consent_path(first).write_text(
+            f'serial = "{first}"\nowner = "Ada"\nsentence = "{SENTENCE}"\napps = []\n'
+        )
+        words = ["devices.kind=adb", "devices.count=2", f"devices.serials={first},{second}"]
+        words += [f"devices.android.adb_port={phones.adb.port}", "devices.android.guard_all=true"]
+        words += ["judge.kind=vlm", "judge.model=m", "judge.server=http://localhost:1/v1"]
+        config = load_config(None, [*words, *aitw_settings(tmp_path)])
+        with (
+            pytest.raises(ConsentMissing, match=second),
+            open_environment(config, "test", 2, 0) as environment,
+        ):
+            list(
+                play_on(
+                    islice(environment.tasks(), 2),
+                    SIMPLE_AGENTS["idle"],
+                    environment.devices,
+                    environment.judge_for,
+                )
+            )
+        assert [each.phone.state.seed for each in handsets] == [7, 7]
 
 
 class Finder:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import json as json_format
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from itertools import islice
@@ -31,6 +31,8 @@ from distrl.reporting.evaluation_report import EvaluationReport
 from distrl.reporting.progress import EvaluationProgress
 
 if TYPE_CHECKING:
+    from distrl.engine.device_wiring import Sizes
+    from distrl.engine.environment import CheckSizes
     from distrl.episodes.evaluation import PolicyFor
     from distrl.episodes.outcome import Outcome
     from distrl.episodes.outcome_log import OutcomeLog
@@ -201,6 +203,23 @@ class Evaluation:
             with _needing("served" if self.served else "learn"), ExitStack() as stack:
                 model = self._seeing(self._served(stack) if self.served else self._loaded())
                 yield lambda task, device, judge: model
+
+    def check_sizes(self, say: Callable[[str], None]) -> CheckSizes | None:
+        """What raises where the model cannot take a screen, and says where it sees it less well;
+        None: it takes all.
+        """
+        if self.served or self.model in _simple_agents():
+            return None
+        with _needing("learn"):
+            from distrl.agent.loading import input_builder
+            from distrl.engine.run.preflight import check_screens
+        builder = input_builder(self.model, self.adapter)
+
+        def check(sizes: Sizes) -> None:
+            if words := check_screens(self.model, builder, sizes):
+                say(words)
+
+        return check
 
     @property
     def served(self) -> bool:

@@ -48,6 +48,7 @@ def evaluate_on(
     for config in environments.values():
         check_judged(config)
     reports: dict[str, EvaluationReport] = {}
+    check_sizes = evaluation.check_sizes(lambda words: console.print(words, highlight=False))
     with evaluation.policy_for() as policy_for:
         for name, config in environments.items():
             started = time.perf_counter()
@@ -55,7 +56,7 @@ def evaluate_on(
             with EvaluationProgress(console, evaluation.episodes) as progress:
                 outcomes = []
                 for trajectory in play_environment(
-                    config, policy_for, evaluation.episodes, evaluation.seed, split
+                    config, policy_for, evaluation.episodes, evaluation.seed, split, check_sizes
                 ):
                     outcomes.append(outcome_of(trajectory))
                     progress.count(outcomes[-1])

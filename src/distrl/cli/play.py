@@ -83,7 +83,7 @@ def play(
     if on is None and not overrides:
         opened = _simulated(wanted)
     else:
-        opened = _settled(wanted, on, overrides or [], keep)
+        opened = _settled(console, evaluation, wanted, (on, overrides or []), keep)
     with evaluation.policy_for() as policy_for, opened as setup:
         mark = setup.mark
         player = Player(console, setup, policy_for(setup.task, setup.device, setup.judge))
@@ -152,23 +152,31 @@ def _simulated(wanted: Wanted) -> Iterator[Setup]:
 
 @contextmanager
 def _settled(
-    wanted: Wanted, on: str | None, overrides: list[str], keep: Path | None
+    console: Console,
+    evaluation: Evaluation,
+    wanted: Wanted,
+    settings: tuple[str | None, list[str]],  # a file or a run, and what is set beside it
+    keep: Path | None,
 ) -> Iterator[Setup]:
     """The first device of the settings; what a guarded phone refuses is kept with the episode."""
     from distrl.config.training_config import load_config
     from distrl.engine.device_wiring import is_dry
     from distrl.engine.environment import open_environment
 
+    on, overrides = settings
     config = load_config(Path(on) if on else None, overrides)
+    mark = f"{DRY_RUN_MARK} · " if is_dry(config) else ""
+    check_sizes = evaluation.check_sizes(
+        lambda words: console.print(f"{mark}{words}", highlight=False, markup=False)
+    )
     logs = keep / "logs" if keep else None
-    with open_environment(config, wanted.split, 1, wanted.seed, logs) as environment:
+    with open_environment(config, wanted.split, 1, wanted.seed, logs, check_sizes) as environment:
         if wanted.task is not None:
             task = environment.pool.find(wanted.task)
         else:
             task = next(environment.tasks())
         [device] = environment.devices
         judge, stops = environment.judge_for(device), environment.stop_on_success
-        mark = f"{DRY_RUN_MARK} · " if is_dry(config) else ""
         yield Setup(task, device, judge, stops, mark)
 
 

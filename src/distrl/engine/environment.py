@@ -2,8 +2,9 @@
 
 One policy can so be measured (`distrl evaluate --on`) and watched (`distrl play --on`) on simulated
 phones, on phones over adb and on web pages by the same code. Devices are opened for it and closed
-after it. Where episodes are counted, verdicts must come during the episode: judges of whole
-trajectories have `distrl collect`.
+after it; what would be refused before training is refused before any of them is touched. Where
+episodes are counted, verdicts must come during the episode: judges of whole trajectories have
+`distrl collect`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 
 from distrl.config.training_config import TrainingConfig
 from distrl.devices.device import Device
-from distrl.engine.device_wiring import build_device_pool, build_judges
+from distrl.engine.device_wiring import Sizes, build_device_pool, build_judges, check_phones
 from distrl.engine.task_wiring import build_pool
 from distrl.episodes.evaluation import PolicyFor, evaluation_tasks, play_on
 from distrl.errors import UsageError
@@ -28,6 +29,7 @@ from distrl.runs.run_directory import OWNER_ONLY
 from distrl.task_sets.task_pool import TaskPool
 
 MAX_DEVICES = 16  # at once
+CheckSizes = Callable[[Sizes], None]  # raises where an agent cannot take screens of these sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +64,9 @@ def open_environment(
     episodes: int,  # that are to be played; never more devices than that
     seed: int,  # of the tasks, in place of the run's: the same for every run that is measured
     logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
+    check_sizes: CheckSizes | None = None,  # None: the agent takes all screens
 ) -> Iterator[Environment]:
-    """Open as many devices as are of use; they are closed in the end."""
+    """Check the phones, then open as many as are of use; they are closed in the end."""
     if config.environments:
         raise UsageError(
             f"these settings have the environments {', '.join(config.environments)}; one is opened "
@@ -74,6 +77,9 @@ def open_environment(
         logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
         logs.parent.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
         logs.mkdir(exist_ok=True)
+        sizes = check_phones(config, logs.parent)
+        if check_sizes is not None:
+            check_sizes(sizes)
         pool = build_device_pool(config, 0, opened, logs)
         for device in pool.devices:
             opened.callback(device.close)
@@ -81,11 +87,17 @@ def open_environment(
 
 
 def play_environment(
-    config: TrainingConfig, policy_for: PolicyFor, episodes: int, seed: int, split: Split
+    config: TrainingConfig,
+    policy_for: PolicyFor,
+    episodes: int,
+    seed: int,
+    split: Split,
+    check_sizes: CheckSizes | None = None,
 ) -> Generator[Trajectory]:
     """Every trajectory as it ends: one episode for each of the first tasks of the split."""
     check_judged(config)
-    with open_environment(config, split, episodes, seed) as environment:
+    opened = open_environment(config, split, episodes, seed, check_sizes=check_sizes)
+    with opened as environment:
         yield from play_on(
             islice(environment.tasks(), episodes),
             policy_for,

@@ -4,7 +4,8 @@ Weights that never reach the policy that acts are the costliest silent failure o
 training: episodes carry the number of a version that did not play them. So the acting side computes
 a digest of its own parameters after each change (`agent.weight_digest`) and reports it with the
 version; a digest that is not the published one stops the run. Versions of an earlier process, whose
-digests are not known here, are not compared.
+digests are not known here, are not compared, nor is a policy behind `agent.server`, which makes
+none: there the samples of `learning.policy_watch` are all that is compared.
 """
 
 from __future__ import annotations

@@ -72,6 +72,13 @@ def test_it_must_be_reset_first_and_after_closing(phones: ServedPhones) -> None:
         device.perform(Home())
 
 
+def test_reading_elements_leaves_no_file_on_the_phone(
+    device: AdbDevice, phones: ServedPhones
+) -> None:
+    assert device.elements()
+    assert phones.handset().files.names("/data/local/tmp") == []
+
+
 def test_the_same_seed_gives_the_screen_of_the_simulated_phone(phones: ServedPhones) -> None:
     simulated = SimulatedDevice("twin")
     with phones.device() as device:

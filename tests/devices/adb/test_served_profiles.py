@@ -15,6 +15,7 @@ from distrl.devices.adb.android_state import screen_size
 from distrl.devices.adb.device_health import examine
 from distrl.devices.adb.simulated_adb_device import SimulatedAdbDevice
 from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
+from distrl.devices.safety.safety import Consent, SafeDevice, SafetySettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.episode import run_episode
 from distrl.errors import ActionFailed, DeviceError, ScreenRestless
@@ -32,7 +33,7 @@ pytest.importorskip("adbutils", reason="the adb binary comes with distrl[android
 
 SMALL = Display(640, 1280, 2)
 PATIENT = replace(AT_ONCE_SETTINGS, launch_seconds=60.0)
-SAMSUNG_0, XIAOMI_0, STARTING, NEVER, RESTS_LATER, NEVER_RESTS = range(6)
+SAMSUNG_0, XIAOMI_0, STARTING, NEVER, RESTS_LATER, NEVER_RESTS, UNNAMED = range(7)
 
 
 class TickingClock:
@@ -49,13 +50,15 @@ class TickingClock:
 @pytest.fixture(scope="module")
 def phones() -> Iterator[ServedPhones]:
     takes_its_time = HandsetProfile(launch=LogNormal(4.0))
+    unnamed = replace(takes_its_time, packages={"Weather": "org.example.sky"})
     handsets = [
         Handset("samsung", profile=SAMSUNG),
         Handset("xiaomi", profile=XIAOMI, display=SMALL),
         Handset("starting", profile=takes_its_time, clock=TickingClock()),
         Handset("never", profile=HandsetProfile(launch=LogNormal(1e6))),
-        Handset("rests later", profile=HandsetProfile(restless_dumps=1)),
+        Handset("rests later", profile=HandsetProfile(restless_dumps=3)),
         Handset("never rests", profile=HandsetProfile(restless_dumps=10**9)),
+        Handset("unnamed", profile=unnamed, clock=TickingClock()),
     ]
     with served_handsets(handsets) as served:
         yield served
@@ -99,19 +102,58 @@ def test_a_solution_has_the_same_screens_and_verdict_on_every_phone(
 def test_every_app_of_a_maker_is_found_by_the_name_under_its_icon(
     phones: ServedPhones, number: int
 ) -> None:
-    """But for Samsung's reminders, which no To-do is called: that is said, and is no lost phone."""
+    """But for Samsung's reminders, whose package no To-do is called."""
     packages = phones.handset(number).profile.packages
     named = {app: package for app, package in packages.items() if app not in (LAUNCHER, "To-do")}
     with phones.device(number) as device:
         device.reset(5)
         assert device.home_package() == packages[LAUNCHER]
         assert {app: device.package_of(app) for app in named} == named
-        if "To-do" in packages:
-            with pytest.raises(ActionFailed, match="app_names"):
-                device.perform(OpenApp("To-do"))
+        assert device.package_of("To-do") is None or number == XIAOMI_0
         device.perform(OpenApp("Clock"))
         assert phones.handset(number).phone.state.front == "Clock"
         assert device.front_package() == packages["Clock"]
+
+
+def test_an_app_of_another_name_is_opened_by_its_icon(phones: ServedPhones) -> None:
+    """From within another app; a label that is not on the home screen leaves the phone alone."""
+    twin = SimulatedDevice("twin", display=phones.handset(SAMSUNG_0).phone.display)
+    twin.reset(5)
+    with phones.device(SAMSUNG_0) as device:
+        device.reset(5)
+        for each in (OpenApp("Settings"), OpenApp("To-do")):
+            assert device.perform(each).digest == twin.perform(each).digest
+        assert device.front_package() == "com.samsung.android.app.reminder"
+        before = phones.handset(SAMSUNG_0).phone.state.actions
+        with pytest.raises(ActionFailed, match=r"home screen; name the package in .*app_names"):
+            device.perform(OpenApp("To-dos"))
+        assert phones.handset(SAMSUNG_0).phone.state.actions == before
+
+
+def test_an_app_that_is_opened_by_its_icon_is_waited_for(phones: ServedPhones) -> None:
+    """No name finds a package here."""
+    twin = SimulatedDevice("twin")
+    twin.reset(5)
+    with phones.device(UNNAMED, PATIENT) as device:
+        device.reset(5)
+        assert device.package_of("Weather") is None
+        assert device.perform(OpenApp("Weather")).digest == twin.perform(OpenApp("Weather")).digest
+
+
+def test_on_a_guarded_phone_no_icon_is_tapped(phones: ServedPhones) -> None:
+    consent = Consent("samsung", "Ada", ("com.samsung.android.app.reminder",))
+    settings = SafetySettings(apps=consent.apps)
+    with SafeDevice(phones.device(SAMSUNG_0), settings, lambda: consent) as device:
+        device.reset(5)
+        before = phones.handset(SAMSUNG_0).phone.state.actions
+        with pytest.raises(ActionFailed, match="app_names"):
+            device.perform(OpenApp("To-do"))
+        assert phones.handset(SAMSUNG_0).phone.state.actions == before
+    named = replace(AT_ONCE_SETTINGS, app_names={"To-do": consent.apps[0]})
+    with SafeDevice(phones.device(SAMSUNG_0, named), settings, lambda: consent) as device:
+        device.reset(5)
+        device.perform(OpenApp("To-do"))
+        assert phones.handset(SAMSUNG_0).phone.state.front == "To-do"
 
 
 def test_a_makers_phone_is_called_what_its_maker_calls_it(phones: ServedPhones) -> None:
@@ -188,6 +230,7 @@ def test_only_a_phone_that_draws_at_once_is_photographed_at_once(phones: ServedP
 
 
 def test_a_screen_that_does_not_rest_is_tried_again(phones: ServedPhones) -> None:
+    """Twice for the icons at the reset, which do without, and once more."""
     with phones.device(RESTS_LATER) as device:
         device.reset(5)
         assert "Settings" in [element.text for element in device.elements()]

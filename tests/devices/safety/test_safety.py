@@ -15,19 +15,19 @@ import numpy as np
 import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_handsets
 
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, new_simulation
+from distrl.devices.adb.uiautomator import read_hierarchy
 from distrl.devices.safety.safety import (
     HIDDEN,
     SENTENCE,
     Consent,
     SafeDevice,
     SafetySettings,
-    blocked_word,
-    blocked_words,
     consent_path,
     read_consent,
 )
 from distrl.errors import BlankScreen, ConsentMissing, InvalidSetting
+from distrl.hierarchy import MAX_READ, Element
 from distrl.records import Action, Back, Enter, Home, LongPress, OpenApp, Swipe, Tap, TypeText, Wait
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.handset_profile import HandsetProfile
@@ -151,6 +151,83 @@ def test_send_is_not_tapped(phones: ServedPhones) -> None:
         assert "more" not in str(device.stopped)
 
 
+# As Android has them: rows are clickable and say nothing, the text on them is small and is not. The
+# third row has a button of its own on it, and so has the fourth, whose button says nothing.
+ROWS = """<hierarchy rotation="0">
+<node class="android.widget.FrameLayout" clickable="true" bounds="[0,0][360,720]">
+ <node class="android.widget.LinearLayout" clickable="true" bounds="[0,0][360,100]">
+  <node class="android.widget.TextView" text="Erase all data (factory reset)"
+   bounds="[20,20][90,40]" />
+ </node>
+ <node class="android.widget.LinearLayout" clickable="true" bounds="[0,100][360,200]">
+  <node class="android.widget.LinearLayout" bounds="[20,110][90,190]">
+   <node class="android.widget.TextView" text="Ada" bounds="[20,110][90,130]" />
+   <node class="android.widget.TextView" text="Delete" bounds="[20,160][90,180]" />
+  </node>
+ </node>
+ <node class="android.widget.LinearLayout" clickable="true" bounds="[0,200][360,300]">
+  <node class="android.widget.TextView" text="Ada" bounds="[20,210][90,230]" />
+  <node class="android.widget.FrameLayout" clickable="true" bounds="[260,200][300,300]">
+   <node class="android.widget.TextView" text="Details" bounds="[260,240][290,260]" />
+  </node>
+  <node class="android.widget.FrameLayout" clickable="true" bounds="[300,200][360,300]">
+   <node class="android.widget.TextView" text="Delete" bounds="[310,240][330,260]" />
+  </node>
+ </node>
+ <node class="android.widget.LinearLayout" clickable="true" bounds="[0,300][360,400]">
+  <node class="android.widget.TextView" text="Auto restart" bounds="[20,310][90,330]" />
+  <node class="android.widget.Switch" checkable="true" clickable="true"
+   bounds="[300,300][360,400]" />
+ </node>
+</node></hierarchy>"""
+
+
+class NestingPhone(AdbDevice):
+    """A served phone with the hierarchy of another."""
+
+    dump = ROWS
+
+    def elements(self) -> tuple[Element, ...]:
+        return read_hierarchy(self.dump, self.name)
+
+
+@pytest.mark.parametrize(
+    ("x", "y", "word"),
+    [
+        (330, 50, "erase"),  # at the edge of the row
+        (180, 150, "delete"),  # in the middle of one
+        (180, 250, ""),  # "Delete" is another button's
+        (270, 290, ""),  # "Details"
+        (320, 290, "delete"),  # at the edge of that button
+        (330, 380, "restart"),  # a switch without a label is its row's
+        (180, 600, ""),  # the page behind all rows
+    ],
+)
+def test_a_row_is_what_stands_on_it(phones: ServedPhones, x: int, y: int, word: str) -> None:
+    phone = NestingPhone("phone", phones.link(), AT_ONCE_SETTINGS, new_simulation)
+    with SafeDevice(phone, SETTINGS, agreed) as device:
+        device.reset(5)
+        device.perform(OpenApp("Settings"))
+        before = state(phones)[1]
+        device.perform(Tap((x + 0.5) / 360, (y + 0.5) / 720))
+        assert state(phones)[1] - before == (0 if word else 1)
+        assert [f"{word!r} is blocked" in each.why for each in device.stopped] == [True] * bool(
+            word
+        )
+
+
+def test_a_page_with_too_much_on_it_is_not_touched(phones: ServedPhones) -> None:
+    phone = NestingPhone("phone", phones.link(), AT_ONCE_SETTINGS, new_simulation)
+    view = '<node class="android.view.View" clickable="true" bounds="[0,0][360,720]" />'
+    phone.dump = f"<hierarchy>{view * (MAX_READ + 1)}</hierarchy>"
+    with SafeDevice(phone, SETTINGS, agreed) as device:
+        device.reset(5)
+        before = state(phones)
+        device.perform(Tap(0.5, 0.5))
+        assert state(phones) == before
+        assert f"{MAX_READ + 1} elements" in device.stopped[-1].why
+
+
 def test_a_dry_run_does_nothing_and_records_everything(
     phones: ServedPhones, tmp_path: Path
 ) -> None:
@@ -179,6 +256,8 @@ def test_a_dry_run_does_not_even_reset(phones: ServedPhones) -> None:
     with SafeDevice(device, replace(SETTINGS, dry_run=True), agreed) as guarded:
         guarded.reset(5)
         assert guarded.screen().pixels.any()
+        assert guarded.elements()
+        assert handset.files.names("/data/local/tmp") == []
         assert (state(phones), handset.input_method, resets) == (before, keyboard, [])
         handset.awake = False
         with pytest.raises(BlankScreen):
@@ -216,20 +295,6 @@ def test_the_shade_is_closed_at_once_and_nothing_in_it_is_tapped(phones: ServedP
         assert "com.android.systemui, is not on the allow-list" in device.stopped[-1].why
 
 
-@pytest.mark.parametrize(
-    "label",
-    [
-        "Power off", "Restart", "Delete", "Clear data", "Erase all data (factory reset)",
-        "Sign out", "UNINSTALL", "Ausschalten", "Löschen", "Apagar", "Supprimer", "关机", "再起動",
-        "Удалить всё", "삭제하기", "भुगतान करें", "إرسال الآن", "מחק הכול", "ชำระเงินตอนนี้",
-        "Usuń konto", "Verwijderen?", "Satın al", "Xóa dữ liệu",
-        "Lo\u0308schen", "De\u00adlete", "ＤＥＬＥＴＥ",
-    ],
-)  # fmt: skip
-def test_what_cannot_be_undone_is_blocked(label: str) -> None:
-    assert blocked_word(label, blocked_words())
-
-
 def test_private_regions_are_black_and_their_labels_hidden(phones: ServedPhones) -> None:
     settings = replace(SETTINGS, redact=((0.0, 0.0, 1.0, 0.5),))
     with guarded(phones, settings) as device:
@@ -246,27 +311,6 @@ def test_regions_that_make_no_sense_are_refused() -> None:
     for region in ((0.5, 0.0, 0.4, 1.0), (0.0, 0.0, 2.0, 1.0), (0.0, 0.0, 1.0)):
         with pytest.raises(InvalidSetting, match="left, top, right, bottom"):
             SafetySettings(redact=(region,))  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize(
-    ("label", "word"),
-    [
-        ("Send", "send"),
-        ("SEND MESSAGE", "send"),
-        ("Sender", ""),
-        ("Pay €12.99", "pay"),
-        ("Payload", ""),
-        ("Uninstall", "uninstall"),
-        ("Erase all data (factory reset)", "erase"),
-        ("Jetzt bezahlen", "bezahlen"),
-        ("Désinstaller", "désinstaller"),
-        ("确认支付订单", "支付"),
-        ("Recall", ""),
-        ("", ""),
-    ],
-)
-def test_blocked_words(label: str, word: str) -> None:
-    assert blocked_word(label, blocked_words()) == word
 
 
 # Consent -----------------------------------------------------------------------------------------

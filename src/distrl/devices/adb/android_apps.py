@@ -1,9 +1,10 @@
-"""The apps of a phone: resolve a name to a package, start an app, detect a crash.
+"""The apps of a phone: resolve a name to a package or an icon, start an app, detect a crash.
 
-An app's label is not available over adb, so `find_package` looks a name ("Chrome",
+The package manager tells no labels to a shell, so `find_package` looks a name ("Chrome",
 "com.android.chrome", "the settings") up in this order: an installed package; the names given by the
 phone's owner (`devices.android.app_names`); a list of well-known apps; a package with the name as
-one of its parts. If nothing matches it returns None.
+one of its parts. If nothing matches it returns None. What is on the home screen has its label in
+the view hierarchy, where `find_icon` looks.
 """
 
 from __future__ import annotations
@@ -11,13 +12,14 @@ from __future__ import annotations
 import re
 import shlex
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 
 from distrl.devices.adb.adb import PATIENCE
 from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.adb_socket import Deadline
 from distrl.devices.adb.android_state import Focus, focus
 from distrl.errors import AppCrashed, CommandRefused
+from distrl.hierarchy import Element, labelled_rows
 from distrl.records import Action
 
 LOOK_SECONDS = 0.02  # between two looks for an app that is starting
@@ -114,6 +116,19 @@ def find_package(
     word = re.sub(r"[^a-z0-9]", "", wanted)
     fitting = [package for package in installed if word and word in package.lower().split(".")]
     return min(fitting, key=lambda package: (len(package), package), default=None)
+
+
+def find_icon(elements: Sequence[Element], name: str) -> Element | None:
+    """What is called exactly that on a home screen, and can be tapped."""
+    wanted = _folded(name)
+    for each in labelled_rows(elements):
+        if wanted and each.clickable and wanted in (_folded(each.text), _folded(each.detail)):
+            return each
+    return None
+
+
+def _folded(name: str) -> str:
+    return " ".join(name.casefold().split())
 
 
 LAUNCHER_QUERY = (

@@ -18,6 +18,7 @@ from typing import Self
 from distrl.devices.adb.adb_shell import PhoneShell
 from distrl.devices.adb.android_apps import (
     check_nothing_crashed,
+    find_icon,
     find_package,
     launchable_apps,
     start_app,
@@ -28,7 +29,7 @@ from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
 from distrl.devices.operating_state import OperatingState
-from distrl.errors import ActionFailed
+from distrl.errors import ActionFailed, CommandRefused, ScreenRestless
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -83,6 +84,7 @@ class AndroidDevice(ABC):
 
     blocking = True
     ended = False  # no more pictures or actions until the reset
+    taps_icons = True  # to open an app whose package has another name; not on a guarded phone
 
     def __init__(self, name: str, settings: AndroidDeviceSettings | None) -> None:
         self.name = name
@@ -91,6 +93,7 @@ class AndroidDevice(ABC):
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
+        self._icons: tuple[Element, ...] | None = None  # what was on the home screen at first
         self._untouched = False  # attached to, not reset
 
     # The connection ----------------------------------------------------------------------------
@@ -137,6 +140,8 @@ class AndroidDevice(ABC):
                 self._clean(seed)
                 self.choose_typing()
             self._picture = self._settle(None)
+            if seed is not None and self.taps_icons and self._icons is None:
+                self._icons = self._home_screen()
             self._state.ready = True
 
     def choose_typing(self) -> None:
@@ -175,8 +180,11 @@ class AndroidDevice(ABC):
         """The elements on the screen; uiautomator itself waits for it to settle."""
         self._state.check()
         with self.at_work():
-            dump = dump_hierarchy(self.shell, HIERARCHY_SECONDS)
-            return read_hierarchy(dump, self.shell.serial)
+            return self._elements()
+
+    def _elements(self) -> tuple[Element, ...]:
+        dump = dump_hierarchy(self.shell, HIERARCHY_SECONDS)
+        return read_hierarchy(dump, self.shell.serial)
 
     def front_package(self) -> str:
         """Package of what is in front; empty while nothing has the focus."""
@@ -261,21 +269,52 @@ class AndroidDevice(ABC):
         """Package of the launcher; empty if the phone does not report it."""
         self._state.check()
         with self.at_work():
-            said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
+            return self._home_package()
+
+    def _home_package(self) -> str:
+        said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
+
+    def _home_screen(self) -> tuple[Element, ...]:
+        """The elements of the home screen; none where something else is shown, or nothing rests."""
+        found = focus(self.shell)
+        if found is None or found.package != self._home_package():
+            return ()
+        try:
+            return self._elements()
+        except (CommandRefused, ScreenRestless):
+            return ()
 
     def _open_app(self, name: str) -> None:
         """Start an app and wait until it is in front: it may take seconds to come up."""
         apps = self._apps()
         package = find_package(name, apps, self.settings.app_names)
         if package is None:
-            raise ActionFailed(
-                f"device {self.shell.serial}: none of its {len(apps)} apps is called "
-                f"{name[:40]!r}; name the package in devices.android.app_names"
-            )
+            self._tap_icon(name)
+            return
         before = focus(self.shell)
         start_app(self.shell, package, apps[package], self.settings.command_seconds)
         wait_for_app(self.shell, package, before, self.settings.launch_seconds)
+
+    def _tap_icon(self, name: str) -> None:
+        """Go home and tap what has this label there, if it was there when the phone was reset."""
+        if not self.taps_icons or find_icon(self._icons or (), name) is None:
+            raise ActionFailed(
+                f"device {self.shell.serial}: none of its {len(self._apps())} apps is called "
+                f"{name[:40]!r}, nor anything on its home screen; name the package in "
+                "devices.android.app_names"
+            )
+        self._input("keyevent", str(KEYS[Home]))
+        wait_for_app(self.shell, self._home_package(), None, self.settings.launch_seconds)
+        self._picture = self._settle(self._picture)
+        icon = find_icon(self._home_screen(), name)
+        if icon is None:  # the agent sees what is there now
+            return
+        before = focus(self.shell)
+        height, width, _ = self._picture.shape
+        x, y = (icon.centre[0] + 0.5) / width, (icon.centre[1] + 0.5) / height
+        self._touch(x, y, x, y, 0.0)
+        wait_for_app(self.shell, "", before, self.settings.launch_seconds)
 
     def _apps(self) -> dict[str, str]:
         if self._launchable is None:

@@ -15,6 +15,7 @@ from distrl.errors import CommandRefused, ScreenRestless
 from distrl.hierarchy import Element, Rect
 
 DUMP_FILE = "/data/local/tmp/distrl-window.xml"
+TAKE_DUMP = f"cat {DUMP_FILE} && rm -f {DUMP_FILE}"
 MAX_DUMP = 32 << 20
 HIERARCHY_SECONDS = 20.0
 TRIES = 2  # on a screen that does not rest; Android waits 10 s each time
@@ -41,7 +42,7 @@ KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard", "honeyboa
 
 
 def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
-    """Dump the hierarchy to a file and read it: without a terminal uiautomator needs a file.
+    """Dump the hierarchy to a file, read it and remove it; without a terminal there must be one.
 
     It waits for a screen without events. On one that never rests it gives up, and so do we.
     """
@@ -49,7 +50,7 @@ def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
     for _ in range(TRIES):
         said = shell.shell(f"uiautomator dump {DUMP_FILE}", seconds)
         if "dumped to" in said.text:
-            return shell.run("cat", DUMP_FILE, seconds=seconds)
+            return shell.shell(TAKE_DUMP, seconds).checked_text(shell.serial, ("cat", DUMP_FILE))
         shown = " ".join((said.text + said.errors.decode("utf-8", "replace")).split())[:200]
         if "idle state" not in shown:
             raise CommandRefused(

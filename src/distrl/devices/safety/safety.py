@@ -19,9 +19,10 @@ sentence, and lists the apps. Removing it withdraws the consent: it is read agai
     sentence = "I agree that DistRL operates this phone."
     apps = ["com.android.settings", "com.google.android.deskclock"]
 
-Labels are read from the phone's view hierarchy at the moment of the tap. The blocked words are a
-list for each of 25 languages (`blocked_words.toml`), all of them on every phone. Such a list cannot
-cover every app: it supplements the allow-list.
+Labels are read from the phone's view hierarchy at the moment of the tap: those under the finger and
+those of the row that it touches. The blocked words are a list for each of 25 languages
+(`blocked_words.toml`), all of them on every phone. Such a list cannot cover every app: it
+supplements the allow-list.
 """
 
 from __future__ import annotations
@@ -29,12 +30,8 @@ from __future__ import annotations
 import os
 import re
 import time
-import tomllib
-import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
-from importlib import resources
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
 
@@ -43,9 +40,10 @@ import numpy as np
 from distrl.bounds import Meaning
 from distrl.devices.adb.android_device import AndroidDevice
 from distrl.devices.adb.android_state import SYSTEM_UI
+from distrl.devices.safety.blocked_words import blocked_word, blocked_words
 from distrl.devices.safety.refusals import Refusal, append_refusals
 from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
-from distrl.hierarchy import Element
+from distrl.hierarchy import MAX_READ, Element, words_touched
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -136,6 +134,9 @@ class SafeDevice:
     _agreed: Consent | None = None
     _home: str = ""
 
+    def __post_init__(self) -> None:
+        self.device.taps_icons = False  # an icon does not say which package it opens
+
     @property
     def name(self) -> str:
         return self.device.name
@@ -224,21 +225,19 @@ class SafeDevice:
         return package in self.settings.apps and package in agreed
 
     def _label_objection(self, x: float, y: float) -> str:
-        """Check every label at that point: a button's text may be on the view around it."""
-        words = (*blocked_words(), *self.settings.more_blocked_words)
+        """Check every word that the finger may act on: a row's own are on the views within it."""
         screen = self.device.screen()
-        point = x * screen.width, y * screen.height
         try:
             elements = self.device.elements()
         except ScreenRestless as error:  # nobody can say what is there
             return f"what is there could not be read: {error}"
-        for element in elements:
-            left, top, right, bottom = element.bounds
-            if left <= point[0] < right and top <= point[1] < bottom:
-                for label in (element.text, element.detail):
-                    word = blocked_word(label, words)
-                    if word:
-                        return f"what is there says {label[:40]!r}, and {word!r} is blocked"
+        if len(elements) > MAX_READ:
+            return f"what is there was not read: it has {len(elements)} elements, over {MAX_READ}"
+        blocked = (*blocked_words(), *self.settings.more_blocked_words)
+        for label in words_touched(elements, x * screen.width, y * screen.height):
+            word = blocked_word(label, blocked)
+            if word:
+                return f"what is there says {label[:40]!r}, and {word!r} is blocked"
         return ""
 
     def _return_from_elsewhere(self, action: Action, screen: Screen) -> Screen:
@@ -279,38 +278,6 @@ class SafeDevice:
             if left < to_x and from_x < right and top < to_y and from_y < bottom:
                 return element._replace(text=HIDDEN, detail="", value="")
         return element
-
-
-@cache
-def blocked_words() -> tuple[str, ...]:
-    """Those of every language."""
-    text = resources.files(__package__).joinpath("blocked_words.toml").read_text("utf-8")
-    return tuple(word for words in tomllib.loads(text).values() for word in words)
-
-
-def blocked_word(label: str, words: tuple[str, ...]) -> str:
-    """The first blocked word in a label; empty: none. Whole words, where a script has spaces."""
-    found = _pattern(words).search(_plain(label))
-    return next(word for word in words if _plain(word) == found[0]) if found else ""
-
-
-@cache
-def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
-    """Longer words first, so that the whole of what is meant is named."""
-    plain = sorted({_plain(word) for word in words}, key=len, reverse=True)
-    edged = (rf"(?<!\w){re.escape(word)}(?!\w)" if _has_spaces(word) else word for word in plain)
-    return re.compile("|".join(edged))
-
-
-def _has_spaces(word: str) -> bool:
-    """Chinese, Japanese and Thai have none between words, and Korean endings follow at once."""
-    return word[0] < "\u2e80" and not "\u0e00" <= word[0] < "\u0e80"
-
-
-def _plain(text: str) -> str:
-    """One spelling for each letter, small, and without marks that nobody sees."""
-    seen = "".join(each for each in text if unicodedata.category(each) != "Cf")
-    return unicodedata.normalize("NFKC", seen).casefold()
 
 
 def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
