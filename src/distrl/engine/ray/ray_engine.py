@@ -261,6 +261,8 @@ class RayEngine:
             return
         self._node_looked = now
         there = {node.address for node in alive_nodes()}
+        if self._replica is not None:
+            self._replica.forget_lost_host(there)
         if self._node.address in there or self.config.engine.shared_storage:
             self._node_gone = None
         elif self._node_gone is None:
