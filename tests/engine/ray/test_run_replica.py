@@ -16,12 +16,13 @@ from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 HOME = Node("1", "home/1", {}, "anna", "10.0.0.1")
 BERTIL = Node("2", "there/2", {}, "bertil", "10.0.0.2")
 CECILIA = Node("3", "there/3", {}, "cecilia", "10.0.0.3")
+WANTED = 7 * 2**30
 NODES = (HOME, BERTIL, CECILIA)
 FULL = storage_error(OSError(errno.ENOSPC, "No space left on device"), "copying the run")
 
 
 def pool(said: list[str]) -> ReplicaPool:
-    return ReplicaPool("/runs/one", TrajectoryStoreSettings(), None, HOME, said.append)
+    return ReplicaPool("/runs/one", TrajectoryStoreSettings(), None, HOME, said.append, WANTED)
 
 
 def test_a_machine_whose_disk_was_full_is_tried_again_after_pauses_that_grow() -> None:
@@ -62,3 +63,14 @@ def test_a_copy_on_a_machine_that_is_gone_is_offered_no_more() -> None:
     assert "bertil (10.0.0.2), is gone" in said[-1]
     replicas.completed(CECILIA)
     assert str(replicas.host) == "cecilia (10.0.0.3)"
+
+
+def test_a_disk_that_may_not_hold_the_copy_is_said_once() -> None:
+    said: list[str] = []
+    replicas = pool(said)
+    replicas.look_at_disk(BERTIL, 8 * 2**30)
+    assert said == []
+    for _ in range(2):
+        replicas.look_at_disk(BERTIL, 6 * 2**30)
+    [words] = said
+    assert "up to 7.00 GB on bertil, where 6.00 GB are free at /runs/one" in words

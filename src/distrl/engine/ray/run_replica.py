@@ -13,6 +13,8 @@ ssh would need keys between the nodes; Ray's own copies (object store) do not su
 
 from __future__ import annotations
 
+import contextlib
+import shutil
 import threading
 import time
 from collections.abc import Callable, Collection
@@ -27,6 +29,7 @@ from distrl.engine.ray.run_copy import RunCopy, RunSource
 from distrl.engine.run.losses import LearnerHome
 from distrl.errors import storage_error
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
+from distrl.reporting.memory_estimate import gigabytes
 from distrl.runs.run_directory import RunDirectory
 
 COPY_SECONDS = 20.0  # between two copies
@@ -51,6 +54,7 @@ class RunReplica:
             lambda after: ray.get(learner.read_rows.remote(after)),
         )
         self._copy = RunCopy(RunDirectory(Path(path)), source, store)
+        self._parents = (Path(path), *Path(path).parents)
         self._home, self._host = home, host
         self._complete = threading.Event()
 
@@ -74,6 +78,11 @@ class RunReplica:
             except OSError as error:
                 raise storage_error(error, "copying the run") from error
             time.sleep(COPY_SECONDS)
+
+    @ray.method(concurrency_group="talk")
+    def free_bytes(self) -> int:
+        """On the disk of the copy."""
+        return shutil.disk_usage(next(each for each in self._parents if each.exists())).free
 
     @ray.method(concurrency_group="talk")
     def wait_complete(self) -> None:
@@ -123,16 +132,20 @@ class ReplicaPool:
         learner: Any,
         home: Node,
         say: Callable[[str], None],
+        wanted: int = 0,  # bytes that a copy may take
     ) -> None:
         self._path = path
         self._store = store
         self._learner = learner
         self._home = home
         self._say = say
+        self._wanted = wanted
         self._node: Node | None = None
         self._actor: Any = None
         self._keeping: Any = None
         self._completing: Any = None
+        self._asking: Any = None  # how much is free there
+        self._told: set[str] = set()  # addresses of machines whose disks were said to be small
         self._start_at = 0.0
         self._pauses = MachinePauses()
         self.host: LearnerHome | None = None  # the machine that has a complete copy
@@ -175,6 +188,17 @@ class ReplicaPool:
         self.host = LearnerHome(node.hostname, node.address)
         self._say(f"a copy of the run is kept on {self.host}, in {self._path}")
 
+    def look_at_disk(self, node: Node, free: int) -> None:
+        """Say, once, where a copy may need more than there is."""
+        if free >= self._wanted or node.address in self._told:
+            return
+        self._told.add(node.address)
+        self._say(
+            f"the copy of the run may take up to {gigabytes(self._wanted)} on {node.hostname}, "
+            f"where {gigabytes(free)} are free at {self._path}; a full disk stops the copy, not "
+            "the run: make room there, or lower store.byte_limit"
+        )
+
     def failed(self, node: Node, cause: Exception, now: float) -> None:
         """No copy can be made or kept up to date there now; one that is complete stays."""
         pause = self._pauses.failed(node.address, now)
@@ -190,10 +214,15 @@ class ReplicaPool:
             LearnerHome(node.hostname, node.address),
         )
         self._keeping = self._actor.keep.remote()
+        self._asking = self._actor.free_bytes.remote()
         self._completing = self._actor.wait_complete.remote()
 
     def _look(self, now: float) -> None:
         assert self._node is not None
+        if self._asking is not None and is_done(self._asking):
+            with contextlib.suppress(RayError):  # how keeping ended says why
+                self.look_at_disk(self._node, ray.get(self._asking))
+            self._asking = None
         if is_done(self._keeping):
             keeping, self._keeping, self._completing = self._keeping, None, None
             self._start_at = now + PAUSE_SECONDS

@@ -152,6 +152,18 @@ def check_disk(config: TrainingConfig, folder: Path) -> str:
     )
 
 
+def check_joined_disk(folder: Path, wanted: int) -> str:
+    """The same for the machine of a joined collector; the least is its own `run.free_gigabytes`."""
+    free = shutil.disk_usage(folder).free
+    if wanted <= free:
+        return ""
+    return (
+        f"what waits for the learner here, and its weights, may take up to {gigabytes(wanted)}, "
+        f"and {gigabytes(free)} are free at {folder}; a full disk stops the phones until there is "
+        "room: make some, or give --spool on another disk"
+    )
+
+
 def check_memory(config: TrainingConfig, available: int) -> str:
     wanted = sum(estimate_memory(config).values())
     if wanted <= available:
