@@ -8,7 +8,8 @@ they come first when a collector resumes.
 Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
 one deadline over boot, reset, episode and judging: after that the caller takes it back
 (`take_back`), its task is queued for another device, and the device is free again when the thread
-that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`). The
+that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`). What is
+still leased when a run has ended is left behind in the same way (`leave_behind`). The
 scheduler never blocks and reads no clock for its decisions: it returns what an episode would have
 to wait for, and its caller (`Collector`) passes the time and holds a lock around every call.
 """
@@ -85,7 +86,7 @@ class Lease(Generic[D]):
     episode_id: str
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
-    played: bool = False  # its attempt is over, and a continuation of it is played
+    played: bool = False  # its attempt was delivered; a continuation of it may be played
 
     def expired(self) -> DeviceTimeout:
         what, then = "boot, reset, episode and judging of", "its task goes to another"
@@ -122,7 +123,8 @@ class EpisodeScheduler(Generic[D]):
         self._max_attempts = max_attempts
         self._episode_seconds = episode_seconds
         self._queued: list[Assignment] = []
-        self._out: dict[str, Lease[D]] = {}  # that may be taken back, by episode, oldest first
+        self._leased: dict[str, Lease[D]] = {}  # that were not returned, by episode
+        self._out: dict[str, Lease[D]] = {}  # those that may be taken back, oldest first
         self._hung = 0  # devices that were taken back and are not free again
 
     def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
@@ -146,7 +148,7 @@ class EpisodeScheduler(Generic[D]):
         episode_id = f"{self._name}/{self.started}/{assignment.task.id}"
         taken, deadline = self.device_pool.take(device), now + self._episode_seconds
         lease = Lease(*taken, assignment, episode_id, time.time(), deadline)
-        self._out[episode_id] = lease
+        self._out[episode_id] = self._leased[episode_id] = lease
         return lease
 
     def leases(self, budget: EpisodeBudget, weight_version: int, now: float) -> list[Lease[D]]:
@@ -163,6 +165,7 @@ class EpisodeScheduler(Generic[D]):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
             late.append(self._out.pop(lease.episode_id))
+            self._leased.pop(lease.episode_id)
             if not lease.played:
                 self._retry(lease)
             self.in_flight -= 1
@@ -173,6 +176,24 @@ class EpisodeScheduler(Generic[D]):
         """Give a settled lease its time once more, for a continuation of what it has played."""
         deadline = now + self._episode_seconds
         self._out[lease.episode_id] = replace(lease, deadline=deadline, played=True)
+
+    def delivered(self, lease: Lease[D]) -> None:
+        """Its attempt is with the sink: its task needs to be played no more."""
+        if lease.episode_id in self._leased:
+            self._leased[lease.episode_id] = replace(lease, played=True)
+
+    def leave_behind(self) -> None:
+        """Queue the tasks of leases that a run has ended without, unless they were delivered.
+
+        Their devices are free again when the threads that are in them come back.
+        """
+        for lease in self._leased.values():
+            if not lease.played:
+                self._queued.append(lease.assignment)
+            self.in_flight -= 1
+            self._hung += 1
+        self._leased.clear()
+        self._out.clear()
 
     @property
     def all_hang(self) -> bool:
@@ -209,6 +230,10 @@ class EpisodeScheduler(Generic[D]):
     def ended(self, lease: Lease[D], ending: Ending, now: float) -> None:
         """Return a lease whose episode was played; without a verdict its task is queued again."""
         self._source.hear(lease.assignment.task, ending)
+        if lease.episode_id not in self._leased:  # it was left behind, and is back
+            self._hung -= 1
+            self.device_pool.give_back(lease.device.name, now, fault=None)
+            return
         if ending.broken:
             self._retry(lease)
         lost = ending is Ending.DEVICE_LOST
@@ -236,6 +261,7 @@ class EpisodeScheduler(Generic[D]):
 
     def _return(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
         self._out.pop(lease.episode_id, None)
+        self._leased.pop(lease.episode_id)
         self.device_pool.give_back(lease.device.name, now, fault=fault)
         self.in_flight -= 1
 
