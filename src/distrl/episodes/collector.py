@@ -273,10 +273,7 @@ class Collector(Generic[D]):
         return decision
 
     def _must_abandon(self, run: CollectorRun, lease: Lease[D]) -> bool:
-        return not self._scheduler.is_out(lease) or self._must_stop(run)
-
-    def _must_stop(self, run: CollectorRun) -> bool:
-        return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
+        return not self._scheduler.is_out(lease) or run.over or self._overdue(0.0)
 
     def _settle(self, lease: Lease[D]) -> bool:
         """Whether the lease is still ours to return; it was taken back otherwise."""
