@@ -40,7 +40,7 @@ from rich.table import Table
 
 from benchmarks.fuzz_target import Target, run_target
 from benchmarks.fuzz_targets import targets
-from benchmarks.results_file import write_results
+from benchmarks.results_file import make_command, write_results
 
 CORPUS = Path(__file__).parents[1] / "tests" / "fuzz_corpus"
 PROCESS_EVENTS = {
@@ -266,7 +266,7 @@ def main() -> None:
         "seconds": round(time.monotonic() - began, 1),
     }
     if not chosen.only and figures["inputs"] >= chosen.inputs:
-        say(str(write_results("fuzz", figures, "make fuzz")))
+        say(str(write_results("fuzz", figures, make_command("fuzz"))))
     if fuzzer.crashes or host_commands():
         raise SystemExit("something was not refused as it should be")
 

@@ -144,14 +144,14 @@ def keep_best(run: RunDirectory) -> None:
 
 
 def write_copy(run: RunDirectory, copy: RunDirectory) -> None:
-    from distrl.engine.ray import run_replica
+    from distrl.engine.ray import run_copy
 
-    source = run_replica.RunSource(
-        files=lambda: run_replica.list_files(run),
-        part=lambda name, offset: run_replica.read_part(run, name, offset),
-        rows=lambda after: run_replica.read_rows(run, after),
+    source = run_copy.RunSource(
+        files=lambda: run_copy.list_files(run),
+        part=lambda name, offset: run_copy.read_part(run, name, offset),
+        rows=lambda after: run_copy.read_rows(run, after),
     )
-    copier = run_replica.RunCopy(copy, source, load_config(run.config).store)
+    copier = run_copy.RunCopy(copy, source, load_config(run.config).store)
     copier.begin()
     copier.update(HOME, LearnerHome("there", "127.0.0.2"), time.time())
 

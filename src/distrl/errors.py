@@ -68,6 +68,7 @@ DistrlError
     ├── JoinError             a collector of another machine and the learner that it joins
     │   ├── JoinRefused       the learner will not have this request
     │   └── WrongFingerprint  whoever answers there is not the learner that was named
+    ├── TrackerError          Weights & Biases will not take the metrics of a run
     ├── StorageError          a disk failed; what it was to keep is not acknowledged
     │   └── StorageFull       no space left, or no more of it for us
     └── DirectoryInUse        another process writes to that directory
@@ -368,6 +369,10 @@ class JoinRefused(JoinError):
 
 class WrongFingerprint(JoinError):
     """Whoever answers at that address has another certificate than the learner that was named."""
+
+
+class TrackerError(InfrastructureError):
+    """Weights & Biases will not take the metrics of a run; the message says what would help."""
 
 
 class StorageError(InfrastructureError):

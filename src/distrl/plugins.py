@@ -90,7 +90,11 @@ def register_task(task: P) -> P:
 def register_judge(
     name: str, judge: Callable[[Any], Judge] | Callable[[Trajectory], Verdict]
 ) -> None:
-    """Register a class whose instances judge during episodes, or a function that judges after."""
+    """Register a class whose instances judge during episodes, or a function that judges after.
+
+    An instance is asked by the thread that plays, which on simulated phones that never wait is one
+    for all: what takes long is better a function, which threads of the learner call.
+    """
     _register("judge", name, judge)
 
 

@@ -10,7 +10,14 @@ from typer.testing import CliRunner
 
 from distrl import engine
 from distrl.cli.main import app
-from distrl.errors import DistrlError, InvalidSetting, LearnerGone, NotInstalled, UsageError
+from distrl.errors import (
+    DistrlError,
+    InvalidSetting,
+    LearnerGone,
+    NotInstalled,
+    StorageFull,
+    UsageError,
+)
 
 TOKEN = "t" * 43
 
@@ -30,6 +37,11 @@ def failure(*words: str) -> BaseException | None:
             ["--fingerprint", "0" * 64, "--token-file", "{}", "--set", "run.seed=3"],
             InvalidSetting,
             "the learner sets that",
+        ),
+        (
+            ["--fingerprint", "0" * 64, "--token-file", "{}", "--set", "run.free_gigabytes=1e6"],
+            StorageFull,
+            "free_gigabytes wants",
         ),
         (
             ["--fingerprint", "0" * 64, "--token-file", "{}", "--give-up", "0"],

@@ -50,9 +50,12 @@ def test_a_device_that_hangs_is_left_behind_and_sends_nothing_afterwards() -> No
     with running(collecting):
         assert device.hangs.wait(60.0)
     [stuck] = collecting.report().stuck
+    assert len(collecting.state()["tasks"]["waiting"]) == 1  # it is played again
     device.let_go.set()
     wait_until(lambda: not any(each.name == stuck for each in threading.enumerate()))
     assert sink.sent == []
+    assert len(collecting.state()["tasks"]["waiting"]) == 1
+    assert collecting.report().in_flight == 0
 
 
 def test_a_device_that_hangs_is_taken_back_and_its_task_is_played_on_another() -> None:

@@ -9,11 +9,19 @@ from contextlib import contextmanager
 
 import numpy as np
 import pytest
-from tests.episodes.made_up_collectors import ManualClock, Patient, Versions, wait_until
+from tests.episodes.made_up_collectors import (
+    ListSink,
+    ManualClock,
+    Patient,
+    Versions,
+    collector,
+    wait_until,
+)
 
 from distrl.episodes.policy_batcher import PolicyBatcher, PolicyBatcherSettings, WeightUpdater
 from distrl.errors import InvalidSetting
 from distrl.records import Decision, Observation, Screen, Wait
+from phonesim.simulated_device import SimulatedDevice
 
 SCREEN = Screen(np.zeros((2, 2, 3), np.uint8))
 
@@ -286,3 +294,25 @@ def test_the_version_of_a_policy_that_others_renew_is_read_off_its_decisions() -
 def test_settings_out_of_range_are_refused(make: Callable[[], object]) -> None:
     with pytest.raises(InvalidSetting):
         make()
+
+
+class FailsAhead(Patient):
+    """Its inputs cannot be made before they are asked for."""
+
+    def __init__(self) -> None:
+        super().__init__(waits=0)
+        self.told = 0
+
+    def expect(self, observation: Observation) -> None:
+        self.told += 1
+        raise RuntimeError(f"no pinned memory for {observation.instruction!r}")
+
+
+def test_a_hint_that_fails_costs_no_decision_and_is_said_once(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    policy, sink = FailsAhead(), ListSink()
+    collector(PolicyBatcher(policy), sink, [SimulatedDevice("phone-0")]).run(2)
+    assert (len(sink.sent), policy.told) == (2, 1)
+    [record] = [each for each in caplog.records if each.levelname == "WARNING"]
+    assert "not ahead: no pinned memory" in record.getMessage()

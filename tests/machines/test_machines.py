@@ -21,12 +21,12 @@ LINES = 3  # that an error may take on a wide terminal
 LONG_CUT = pytest.param(300.0, marks=pytest.mark.slow, id="minutes")
 
 
-def check_nothing_lost(run: ClusterRun, before: list[str], figures: Figures) -> None:
-    """What was logged before the cut is still there, and no run has begun anew."""
+def check_nothing_lost(run: ClusterRun, before: list[str], figures: Figures, name: str) -> None:
+    """What was logged before `name` happened is still there, and no run has begun anew."""
     lost = set(before) - set(run.episodes())
-    figures["lost"] = figures.get("lost", 0) + len(lost)
+    figures[f"{name}_lost"] = len(lost)
     restarted = run.figure("trajectories") < len(before)
-    figures["silent_restarts"] = figures.get("silent_restarts", 0) + restarted
+    figures[f"{name}_silent_restarts"] = int(restarted)
     assert not lost
     assert not restarted
     assert "Traceback" not in run.command.said()
@@ -45,12 +45,13 @@ def cut_and_mend(
     back = run.wait_for_episodes(2, cluster.anna, cluster.cecilia, seconds=2 * PATIENCE)
     figures[f"{name}_went_on"] = 1
     figures[f"{name}_seconds_until_collectors_are_back"] = round(back, 1)
-    check_nothing_lost(run, before, figures)
+    check_nothing_lost(run, before, figures, name)
     for each in cluster.nodes:
         cluster.wait_for_node(each)
 
 
-def test_a_wrong_token_is_refused_in_one_sentence(cluster: Cluster) -> None:
+def test_a_wrong_token_is_refused_in_one_sentence(cluster: Cluster, figures: Figures) -> None:
+    figures["wrong_token_refused"] = 0
     wrong = {"RAY_AUTH_TOKEN": "0" * 48}
     for words in (
         ("cluster", "join", cluster.head),
@@ -60,6 +61,7 @@ def test_a_wrong_token_is_refused_in_one_sentence(cluster: Cluster) -> None:
         assert refused.wait(PATIENCE) == 2
         assert "TokenRefused" in refused.said()
         assert len(refused.said().splitlines()) <= LINES
+        figures["wrong_token_refused"] += 1
 
 
 def test_a_run_across_hosts_ends_with_its_result(cluster: Cluster) -> None:
@@ -99,15 +101,14 @@ def test_a_command_that_was_dropped_joins_again_and_resumes(
     assert "this machine was cut off from the cluster" in run.command.said()
 
 
-def test_policy_servers_on_both_hosts_with_phones(
-    cluster: Cluster,
-) -> None:
+def test_policy_servers_on_both_hosts_with_phones(cluster: Cluster, figures: Figures) -> None:
     cluster.end_run()
     settings = ("engine.policy=node", "engine.server_gpus=0", "run.trajectories=8")
     run = cluster.train(cluster.anna, *settings)
     assert run.command.wait(2 * PATIENCE) == 0, run.command.said()[-4000:]
     for host in (cluster.anna, cluster.cecilia):
         assert re.search(rf"server-\d\.\d is on {host.address}/", run.sentences()), run.sentences()
+    figures["policy_servers_on_two_hosts_trajectories"] = len(run.episodes())
     assert len(run.episodes()) >= 8
 
 
@@ -120,11 +121,12 @@ def serve_phones(host: Host) -> Command:
     return serving
 
 
-def test_adb_phones_on_two_hosts(cluster: Cluster) -> None:
+def test_adb_phones_on_two_hosts(cluster: Cluster, figures: Figures) -> None:
     cluster.end_run()
     served = [serve_phones(host) for host in (cluster.anna, cluster.cecilia)]
     run = cluster.train(cluster.anna, "devices.kind=adb", "run.trajectories=6")
     assert run.command.wait(2 * PATIENCE) == 0, run.command.said()[-4000:]
+    figures["adb_on_two_hosts_trajectories"] = len(run.episodes())
     assert len(run.episodes()) >= 6
     for host in (cluster.anna, cluster.cecilia):
         assert f"is on {host.address}/" in run.sentences()
@@ -149,7 +151,7 @@ def test_a_host_that_joins_late_gets_a_collector_and_one_that_never_returns_ends
     del cluster.nodes[dora]
     figures["phones_host_gone_for_good_went_on"] = 0
     run.wait_for_episodes(4, cluster.anna, cluster.cecilia)
-    check_nothing_lost(run, before, figures)
+    check_nothing_lost(run, before, figures, "phones_host_gone_for_good")
     figures["phones_host_gone_for_good_went_on"] = 1
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from distrl.errors import NotInstalled
-from distrl.runs.metrics import Metrics, TensorBoardSink, WandbSink, read_points
+from distrl.runs.metrics import Metrics, TensorBoardSink, read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import Point
 
@@ -108,47 +108,9 @@ def test_tensorboard_forgets_what_a_resume_has_undone(run: RunDirectory) -> None
     assert scalars(run)["learner/loss"] == [(1, 1.0), (2, 5.0)]
 
 
-WANDB = """
-calls = []
-class Session:
-    def define_metric(self, *words, **more): calls.append(("define", words, more))
-    def log(self, figures): calls.append(("log", figures))
-    def finish(self): calls.append(("finish",))
-def init(**settings):
-    calls.append(("init", settings))
-    return Session()
-"""
-
-
-def test_weights_and_biases_gets_figures_when_asked(
-    run: RunDirectory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    (tmp_path / "stand_in").mkdir()
-    (tmp_path / "stand_in" / "wandb.py").write_text(WANDB)
-    monkeypatch.syspath_prepend(tmp_path / "stand_in")
-    monkeypatch.delitem(sys.modules, "wandb", raising=False)
-    import wandb
-
-    sink = WandbSink.open("phones", run.path, {"run.seed": 3})
-    with Metrics.begin(run, [sink]) as metrics:
-        metrics.record("learner", 4, {"loss/policy": 0.5})
-    begun, *defined, logged, finished = wandb.calls
-    assert begun[1]["id"] == run.path.name
-    assert begun[1]["resume"] == "allow"
-    assert begun[1]["config"] == {"run.seed": 3}
-    assert ("define", ("*",), {"step_metric": "updates"}) in defined
-    assert logged[1]["learner/loss/policy"] == 0.5
-    assert logged[1]["updates"] == 4
-    assert finished == ("finish",)
-    monkeypatch.delitem(sys.modules, "wandb")
-
-
 def test_a_missing_package_is_said_with_what_to_do(
     run: RunDirectory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setitem(sys.modules, "wandb", None)
-    with pytest.raises(NotInstalled, match=r"reporting\.wandb=true.*pip install wandb"):
-        WandbSink.open("phones", run.path, {})
     monkeypatch.setitem(sys.modules, "tensorboard.compat.proto.event_pb2", None)
     with pytest.raises(NotInstalled, match=r"TensorBoard.*pip install 'distrl\[learn\]'"):
         TensorBoardSink.open(run.tensorboard)

@@ -108,6 +108,7 @@ def _join(
     from distrl.engine.device_wiring import DRY_RUN_ENDED, is_dry
     from distrl.engine.join.identity import read_token
     from distrl.records import DRY_RUN_MARK
+    from distrl.runs.run_directory import check_room
 
     try:
         from distrl.engine.join.joined_collector import JoinedCollector, OwnSettings, build_joined
@@ -135,6 +136,7 @@ def _join(
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
         ExitStack() as opened,
     ):
+        check_room(folder, 1e9 * own.run.free_gigabytes)
         lease_phones(own, folder, opened, say)  # and keep them while the learner does not answer
         JoinedCollector(
             client,

@@ -26,6 +26,7 @@ releases the GIL about 100 times per screen; several rendering threads would con
   its task was attempted.
 - `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
   it says and are then abandoned; their tasks are kept and come first when the collector resumes.
+  So are tasks whose device or sink does not come back in time.
 - An unexpected exception in any thread ends `run` and is raised from it.
 
 `collect` plays without threads, in lockstep: the same seeds, devices and weights give the same
@@ -125,6 +126,8 @@ class Collector(Generic[D]):
                 threads.join(0.0 if self._overdue(patience) else patience)
                 run.over = True
                 run.drop()
+                with self._changed:
+                    self._scheduler.leave_behind()
                 self._stuck = threads.alive
         threads.raise_failure()
 
@@ -270,10 +273,7 @@ class Collector(Generic[D]):
         return decision
 
     def _must_abandon(self, run: CollectorRun, lease: Lease[D]) -> bool:
-        return not self._scheduler.is_out(lease) or self._must_stop(run)
-
-    def _must_stop(self, run: CollectorRun) -> bool:
-        return run.over or (self._stop_at is not None and self._clock() >= self._stop_at)
+        return not self._scheduler.is_out(lease) or run.over or self._overdue(0.0)
 
     def _settle(self, lease: Lease[D]) -> bool:
         """Whether the lease is still ours to return; it was taken back otherwise."""
@@ -367,6 +367,8 @@ class Collector(Generic[D]):
         self.live.show(lease, "delivering", ended=trajectory)
         with self._metrics.stage("deliver"):
             new = self._sink.put(trajectory)
+        with self._changed:
+            self._scheduler.delivered(lease, trajectory.ending)
         self.live.show(lease, "idle", ended=trajectory)
         self._metrics.delivered(trajectory, lease, new=new)
 

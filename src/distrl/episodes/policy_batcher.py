@@ -28,6 +28,7 @@ The batcher is a `Policy` itself, for callers that have a batch at hand and no t
 from __future__ import annotations
 
 import itertools
+import logging
 import threading
 import time
 from collections import Counter
@@ -38,11 +39,14 @@ from typing import TYPE_CHECKING, Annotated, Literal, Protocol
 
 from distrl.agent.policy import Policy, expect, notice
 from distrl.bounds import Bounds, Checked
+from distrl.errors import DistrlError
 from distrl.records import Decision, Observation
 from distrl.weights.weight_store import WeightSource
 
 if TYPE_CHECKING:
     from torch import Tensor
+
+log = logging.getLogger(__name__)
 
 Swap = Literal["between_decisions", "between_episodes"]
 IDLE_SECONDS = 0.05  # without a request: then check for new weights and for the end
@@ -186,6 +190,7 @@ class PolicyBatcher:
         self._waiting: list[_Request] = []
         self._deciding: list[_Request] = []  # the batch that the policy is computing
         self._open = True
+        self._hints = True  # whether the policy is told what it will be asked
         self._last_seconds = 0.0
         self._version_seen = 0
         self._batches: Counter[int] = Counter()
@@ -212,8 +217,8 @@ class PolicyBatcher:
     def submit(self, handle: int, observation: Observation) -> Future[Decision]:
         """Add an observation to the next batch; the future is cancelled if the batcher closes."""
         request = _Request(handle, observation)
-        if self._open:
-            expect(self._policy, observation)  # while the batch before it is decided
+        if self._open and self._hints:
+            self._tell(observation)
         with self._changed:
             if self._open:
                 self._waiting.append(request)
@@ -223,6 +228,16 @@ class PolicyBatcher:
                 return request.decision
         request.decision.cancel()
         return request.decision
+
+    def _tell(self, observation: Observation) -> None:
+        """Let the policy begin while the batch before it is decided. What fails ends no episode:
+        where it matters, `decide` raises it.
+        """
+        try:
+            expect(self._policy, observation)
+        except (DistrlError, MemoryError, RuntimeError) as error:  # torch and threads: RuntimeError
+            self._hints = False
+            log.warning("inputs are made when they are asked for, not ahead: %s", error)
 
     def leave(self, handle: int) -> None:
         """Unregister an episode."""

@@ -9,9 +9,10 @@ Every lease is returned exactly once, with how its episode ended; until then it 
 one deadline over boot, reset, episode and judging: after that the caller takes it back
 (`take_back`), its task is queued for another device, and the device is free again when the thread
 that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`); where
-that passes, the attempt counts with the ending that it had. The scheduler never blocks and reads no
-clock for its decisions: it returns what an episode would have to wait for, and its caller
-(`Collector`) passes the time and holds a lock around every call.
+that passes, the attempt counts with the ending that it had. What is still leased when a run has
+ended is left behind in the same way (`leave_behind`). The scheduler never blocks and reads no clock
+for its decisions: it returns what an episode would have to wait for, and its caller (`Collector`)
+passes the time and holds a lock around every call.
 """
 
 from __future__ import annotations
@@ -86,7 +87,7 @@ class Lease(Generic[D]):
     episode_id: str
     began: float  # by the wall clock
     deadline: float = math.inf  # by the caller's clock
-    ending: Ending | None = None  # of its attempt, while a continuation of that is played
+    ending: Ending | None = None  # of its attempt, once that is delivered
 
     def expired(self) -> DeviceTimeout:
         what, then = "boot, reset, episode and judging of", "its task goes to another"
@@ -123,7 +124,8 @@ class EpisodeScheduler(Generic[D]):
         self._max_attempts = max_attempts
         self._episode_seconds = episode_seconds
         self._queued: list[Assignment] = []
-        self._out: dict[str, Lease[D]] = {}  # that may be taken back, by episode, oldest first
+        self._leased: dict[str, Lease[D]] = {}  # that were not returned, by episode
+        self._out: dict[str, Lease[D]] = {}  # those that may be taken back, oldest first
         self._hung = 0  # devices that were taken back and are not free again
 
     def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
@@ -147,7 +149,7 @@ class EpisodeScheduler(Generic[D]):
         episode_id = f"{self._name}/{self.started}/{assignment.task.id}"
         taken, deadline = self.device_pool.take(device), now + self._episode_seconds
         lease = Lease(*taken, assignment, episode_id, time.time(), deadline)
-        self._out[episode_id] = lease
+        self._out[episode_id] = self._leased[episode_id] = lease
         return lease
 
     def leases(self, budget: EpisodeBudget, weight_version: int, now: float) -> list[Lease[D]]:
@@ -164,6 +166,7 @@ class EpisodeScheduler(Generic[D]):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
             late.append(self._out.pop(lease.episode_id))
+            self._leased.pop(lease.episode_id)
             if lease.ending is None:
                 self._retry(lease)
             else:
@@ -176,6 +179,27 @@ class EpisodeScheduler(Generic[D]):
         """Give a settled lease a new deadline, for a continuation of an attempt that has ended."""
         deadline = now + self._episode_seconds
         self._out[lease.episode_id] = replace(lease, deadline=deadline, ending=ending)
+
+    def delivered(self, lease: Lease[D], ending: Ending) -> None:
+        """Its attempt is with the sink: its task needs to be played no more."""
+        known = self._leased.get(lease.episode_id)
+        if known is not None and known.ending is None:  # a continuation has an ending of its own
+            self._leased[lease.episode_id] = replace(lease, ending=ending)
+
+    def leave_behind(self) -> None:
+        """Queue the tasks of leases that a run has ended without, unless they were delivered.
+
+        Their devices are free again when the threads that are in them come back.
+        """
+        for lease in self._leased.values():
+            if lease.ending is None:
+                self._queued.append(lease.assignment)
+            else:
+                self._hear(lease, lease.ending)
+            self.in_flight -= 1
+            self._hung += 1
+        self._leased.clear()
+        self._out.clear()
 
     @property
     def all_hang(self) -> bool:
@@ -211,18 +235,21 @@ class EpisodeScheduler(Generic[D]):
 
     def ended(self, lease: Lease[D], ending: Ending, now: float) -> None:
         """Return a lease whose episode was played; without a verdict its task is queued again."""
-        self._hear(lease, ending)
+        if lease.episode_id in self._leased:
+            self._hear(lease, ending)
         lost = ending is Ending.DEVICE_LOST
         self._return(lease, now, fault=None if ending.broken and not lost else lost)
 
     def failed_to_start(self, lease: Lease[D], error: WorldError, now: float) -> None:
         """Return a lease whose episode had no first screen."""
-        self._retry(lease)
+        if lease.episode_id in self._leased:
+            self._retry(lease)
         self._return(lease, now, fault=True if isinstance(error, DeviceError) else None)
 
     def abandoned(self, lease: Lease[D], now: float) -> None:
         """Return a lease whose episode was cut short by a stop; its task is queued as it was."""
-        self._queued.append(lease.assignment)
+        if lease.episode_id in self._leased:
+            self._queued.append(lease.assignment)
         self._return(lease, now, fault=None)
 
     def _hear(self, lease: Lease[D], ending: Ending) -> None:
@@ -243,8 +270,11 @@ class EpisodeScheduler(Generic[D]):
 
     def _return(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
         self._out.pop(lease.episode_id, None)
+        if self._leased.pop(lease.episode_id, None) is None:  # it was left behind, and is back
+            self._hung -= 1
+        else:
+            self.in_flight -= 1
         self.device_pool.give_back(lease.device.name, now, fault=fault)
-        self.in_flight -= 1
 
     def state(self) -> State:
         queued = [[each.task.id, each.attempt, list(each.failed_on)] for each in self._queued]

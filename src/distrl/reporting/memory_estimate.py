@@ -62,6 +62,13 @@ def estimate_disk(config: TrainingConfig) -> int:
     return config.store.byte_limit + KEPT_COPIES * (1 + TRAINED_COPIES) * trained
 
 
+def estimate_joined_disk(config: TrainingConfig, waiting: int, *, own_policy: bool) -> int:
+    """Bytes that a joined collector may keep: `waiting` bytes of trajectories, and weights."""
+    known = model_bytes(Path(config.agent.model)) or 0
+    published = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
+    return waiting + (KEPT_COPIES * published if own_policy else 0)
+
+
 def show_dry_run(console: Console, config: TrainingConfig) -> None:
     """The resolved settings, and what they would take."""
     console.print(to_toml(config), highlight=False, markup=False, soft_wrap=True)

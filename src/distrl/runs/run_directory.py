@@ -135,7 +135,7 @@ class RunDirectory:
     def held(self, free_bytes: float = 0.0) -> Iterator[None]:
         """Lock the directory against other processes; raises where there is too little room."""
         with self._locked(DirectoryLock(self.path)):
-            self._check_room(free_bytes)
+            check_room(self.path, free_bytes)
             yield
 
     @contextlib.contextmanager
@@ -147,17 +147,6 @@ class RunDirectory:
         """
         with self._locked(DirectoryLock(self.path, RESUME_LOCK)):
             yield
-
-    def _check_room(self, wanted: float) -> None:
-        try:
-            free = shutil.disk_usage(self.path).free
-        except OSError as error:
-            raise storage_error(error, f"writing to the run directory {self.path}") from error
-        if free < wanted:
-            raise StorageFull(
-                f"{free / 1e9:.1f} GB are free at {self.path}, and run.free_gigabytes wants "
-                f"{wanted / 1e9:.1f}; make room, or give run.directory on another disk"
-            )
 
     @contextlib.contextmanager
     def _locked(self, lock: DirectoryLock) -> Iterator[None]:
@@ -182,6 +171,19 @@ class RunDirectory:
 
     def write_result(self, result: RunResult) -> None:
         write_whole(self.result, to_checked_json(result.to_json()))
+
+
+def check_room(folder: Path, wanted: float) -> None:
+    """Raise where fewer bytes are free than `run.free_gigabytes` wants."""
+    try:
+        free = shutil.disk_usage(folder).free
+    except OSError as error:
+        raise storage_error(error, f"looking for room in {folder}") from error
+    if free < wanted:
+        raise StorageFull(
+            f"{free / 1e9:.1f} GB are free at {folder}, and run.free_gigabytes wants "
+            f"{wanted / 1e9:.1f}; make room, or give run.directory on another disk"
+        )
 
 
 def write_whole(path: Path, text: str) -> None:

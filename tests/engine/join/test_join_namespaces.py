@@ -1,103 +1,97 @@
-"""Two machines as two network namespaces: one outgoing port, a link that is cut, nothing lost."""
+"""Two machines as two sets of namespaces: a link that is cut again and again, nothing lost."""
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
+import shutil
+import signal
 import time
 from collections.abc import Iterator
-from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from tests.engine.tiny_runs import command, start
-from tests.episodes.made_up_collectors import wait_until
+from tests.engine.tiny_runs import SETTINGS
+from tests.machines.hosts import HOME, Command, Host, Switch, wait_until, why_not
 
 from distrl.replay.store.trajectory_reader import TrajectoryReader
-from distrl.runs.run_directory import RunDirectory
 
 LONG = 500.0
 CUTS = (1.0, 4.0, 12.0)  # seconds; the last one is longer than an answer may take
 
 
-def ip(*words: str) -> None:
-    subprocess.run(["ip", *words], check=True, capture_output=True, text=True)
-
-
 @pytest.fixture
-def attic() -> Iterator[str]:
-    """A namespace behind a link of its own; this one is 10.77.x.1, it is 10.77.x.2."""
-    name, net = f"attic-{os.getpid()}", os.getpid() % 250
-    near, far = f"jn{os.getpid() % 10**6}", f"jf{os.getpid() % 10**6}"
-    if os.geteuid() != 0:
-        pytest.skip("network namespaces need root")
-    try:
-        ip("netns", "add", name)
-    except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"network namespaces cannot be made here: {error}")
-    with ExitStack() as opened:
-        opened.callback(ip, "netns", "del", name)
-        ip("link", "add", near, "type", "veth", "peer", "name", far, "netns", name)
-        ip("addr", "add", f"10.77.{net}.1/24", "dev", near)
-        ip("link", "set", near, "up")
-        for words in (
-            ("addr", "add", f"10.77.{net}.2/24", "dev", far),
-            ("link", "set", far, "up"),
-            ("link", "set", "lo", "up"),
-        ):
-            ip("-n", name, *words)
-        yield name
+def hosts(model: Path) -> Iterator[tuple[Host, Host]]:
+    """Of the learner, and of who joins it; no address of theirs is on this machine's network."""
+    if (reason := why_not()) is not None:
+        pytest.skip(reason)
+    # in the background of a shell Ctrl-C is ignored, also by all that is started from there
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    with Switch() as switch:
+        both = switch.add("house", {}), switch.add("attic", {})
+        for each in both:
+            shutil.copytree(model, each.home / "model")
+            (each.home / "tiny.toml").write_text(SETTINGS, "utf-8")
+        yield both
+    signal.signal(signal.SIGINT, before)
+
+
+def settings(*words: str) -> list[str]:
+    return [word for each in (f"agent.model={HOME}/model", *words) for word in ("--set", each)]
+
+
+def invitation(house: Host, learner: Command) -> tuple[list[str], Path]:
+    """What the learner says that others are to type, and its token."""
+    wait_until(
+        lambda: "(copy that file" in learner.said() or not learner.is_running(),
+        LONG,
+        learner.said,
+    )
+    said = re.sub(r"\s+", " ", learner.said())
+    found = re.search(r"collect (--join \S+ --fingerprint \S+) --token-file", said)
+    assert found is not None, said
+    [token] = (house.home / "runs").glob("*/join/token")
+    return found[1].split(), token
 
 
 @pytest.mark.slow
-def test_a_collector_behind_a_link_that_is_cut(tmp_path: Path, model: Path, attic: str) -> None:
-    net = os.getpid() % 250
-    link = f"jn{os.getpid() % 10**6}"
-    words = command(
-        tmp_path, model, "collection.collectors=0", "run.minutes=60", "devices.count=2",
-        f"engine.join.listen=10.77.{net}.1:0",
+@pytest.mark.timeout(900)
+def test_a_collector_behind_a_link_that_is_cut(hosts: tuple[Host, Host], tmp_path: Path) -> None:
+    house, attic = hosts
+    learner = house.distrl(
+        "collect", "tiny.toml",
+        *settings(
+            "collection.collectors=0", "run.minutes=60", "devices.count=2",
+            f"engine.join.listen={house.address}:0",
+        ),
     )  # fmt: skip
-    words[words.index("train")] = "collect"
-    log, joined_log = tmp_path / "learner.log", tmp_path / "joined.log"
-    learner = start(words, log)
-    joined: subprocess.Popen[bytes] | None = None
-    try:
-        wait_until(
-            lambda: "(copy that file" in log.read_text("utf-8") or learner.poll() is not None
-        )
-        said = re.sub(r"\s+", " ", log.read_text("utf-8"))
-        found = re.search(r"collect (--join \S+ --fingerprint \S+) --token-file", said)
-        assert found is not None, said
-        [token] = (tmp_path / "runs").glob("*/join/token")
-        run = RunDirectory(token.parents[1])
-        collect = [*words[:3], "collect", *found[1].split(), "--token-file", str(token)]
-        collect += ["--spool", str(tmp_path / "spool"), "--set", "devices.count=2"]
-        collect += ["--set", f"agent.model={model}"]
-        joined = start(["ip", "netns", "exec", attic, *collect], joined_log)
+    words, token = invitation(house, learner)
+    shutil.copy(token, attic.home / "token")
+    joined = attic.distrl(
+        "collect", *words, "--token-file", "token", "--spool", "spool",
+        *settings("devices.count=2"),
+    )  # fmt: skip
+    run = token.parents[1]
 
-        def stored() -> list[str]:
-            if not run.trajectories.exists():
-                return []
-            return [each.trajectory.id for each in TrajectoryReader(run.trajectories).read()]
+    def logged() -> int:
+        log = run / "episodes.jsonl"
+        return log.read_bytes().count(b"\n") if log.exists() else 0
 
-        for seconds in CUTS:
-            more = len(stored()) + 3
-            wait_until(lambda: len(stored()) >= more)  # noqa: B023 — it is called at once
-            ip("link", "set", link, "down")
-            time.sleep(seconds)  # how long the link is cut is what is tried here
-            ip("link", "set", link, "up")
-        more = len(stored()) + 3
-        wait_until(lambda: len(stored()) >= more)
-        learner.terminate()
-        assert joined.wait(LONG) == 0, joined_log.read_text("utf-8")
-        assert learner.wait(LONG) == 0
-        ids = stored()
-        assert len(set(ids)) == len(ids)
-        numbers = sorted(int(each.split("/")[1]) for each in ids if "-1024.1/" in each)
-        assert len(numbers) >= max(numbers) - 2  # at most those in flight at the end are missing
-    finally:
-        for process in (joined, learner):
-            if process is not None and process.poll() is None:
-                process.kill()
-                process.wait()
+    def wait_for_more() -> None:
+        more = logged() + 3
+        wait_until(lambda: logged() >= more, LONG, lambda: learner.said() + joined.said())
+
+    for seconds in CUTS:
+        wait_for_more()
+        attic.cut()
+        time.sleep(seconds)  # how long the link is cut is what is tried here
+        attic.mend()
+    wait_for_more()
+    learner.interrupt()
+    assert joined.wait(LONG) == 0, joined.said()
+    assert learner.wait(LONG) == 0, learner.said()
+    shutil.copytree(run / "trajectories", tmp_path / "stored")  # SQLite follows no /proc/PID/root
+    ids = [each.trajectory.id for each in TrajectoryReader(tmp_path / "stored").read()]
+    assert len(ids) == logged()
+    assert len(set(ids)) == len(ids)
+    numbers = sorted(int(each.split("/")[1]) for each in ids if "-1024.1/" in each)
+    assert len(numbers) >= max(numbers) - 2  # at most those in flight at the end are missing

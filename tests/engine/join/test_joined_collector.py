@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
 from contextlib import ExitStack
 from pathlib import Path
@@ -17,6 +18,7 @@ from distrl.engine.join.trajectory_spool import TrajectorySpool
 from distrl.errors import JoinRefused, LearnerGone, WrongFingerprint
 
 LONG = 120.0
+Disk = namedtuple("Disk", "free")
 
 
 @pytest.fixture
@@ -152,3 +154,19 @@ def test_who_is_asked_to_stop_delivers_and_leaves(
     assert len(joined.spool) == 0
     assert not learner.registry.collectors()
     assert learner.registry.episode_log.faults["collector_lost"] == 0
+
+
+@pytest.mark.parametrize(("free", "said"), [(9 * 2**20, 1), (2**50, 0)])
+def test_a_disk_that_may_not_hold_what_waits_is_said(
+    learner: ListeningLearner,
+    tmp_path: Path,
+    opened: ExitStack,
+    monkeypatch: pytest.MonkeyPatch,
+    free: int,
+    said: int,
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda folder: Disk(free))
+    joined = join_cheaply(learner.client(), TrajectorySpool(tmp_path / "spool", 8), opened)
+    wait_until(lambda: any("plays on" in each for each in joined.said))
+    found = [each for each in joined.said if "0.01 GB are free" in each and "--spool" in each]
+    assert len(found) == said

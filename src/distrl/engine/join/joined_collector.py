@@ -31,12 +31,18 @@ from distrl.config.training_config import TrainingConfig, load_joined_config
 from distrl.engine.adb_wiring import recording_in
 from distrl.engine.device_wiring import Sizes, check_phones
 from distrl.engine.join.decision_wire import MAX_SCREENS, MAX_SIZES, PolicyQuestion
-from distrl.engine.join.join_messages import PROTOCOL, JoinHeartbeat, JoinRequest, Welcome
+from distrl.engine.join.join_messages import (
+    MAX_DELIVERY_BYTES,
+    PROTOCOL,
+    JoinHeartbeat,
+    JoinRequest,
+    Welcome,
+)
 from distrl.engine.join.join_session import End, JoinSession, LinkedAdmission, fetch_weights
 from distrl.engine.join.learner_client import JOIN_AGAIN, LearnerClient
 from distrl.engine.join.learner_policy import DECISION_SECONDS, LearnerPolicyLine
 from distrl.engine.join.trajectory_spool import TrajectorySpool
-from distrl.engine.run.preflight import check_phones_here
+from distrl.engine.run.preflight import check_joined_disk, check_phones_here
 from distrl.engine.run.stop_request import StopRequest
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.wiring import build_collector, build_inputs, build_weight_store
@@ -45,6 +51,7 @@ from distrl.episodes.policy_batcher import DecisionService
 from distrl.episodes.scheduler import Admission
 from distrl.episodes.trajectory_sink import TrajectorySink
 from distrl.errors import InvalidSetting, JoinRefused, LearnerGone
+from distrl.reporting.memory_estimate import estimate_joined_disk
 from distrl.weights.weight_store import WeightPoller, WeightSource, WeightStore
 
 FIRST_PAUSE, MAX_PAUSE = 1.0, 30.0  # seconds between two attempts to join
@@ -169,6 +176,7 @@ class JoinedCollector:
         """One session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
         sizes = self._check(config)
+        self._look_at_disk(config)
         use_threads(config.collection.threads)
         self.spool.begin(welcome.run)
         weights = self._weight_store(config, welcome.run)
@@ -227,6 +235,13 @@ class JoinedCollector:
             return check_phones(config, self.spool.folder)
         check_phones_here(config, self.spool.folder, [build_inputs(config)])
         return {}
+
+    def _look_at_disk(self, config: TrainingConfig) -> None:
+        """Say where all that may wait here, and the weights, are more than there is room for."""
+        waiting = self.spool.max_waiting * MAX_DELIVERY_BYTES
+        wanted = estimate_joined_disk(config, waiting, own_policy=not self.learner_decides)
+        if words := check_joined_disk(self.spool.folder, wanted):
+            self.say(words)
 
     def _ask_learner(
         self, name: str, sizes: Sizes, admission: LinkedAdmission, opened: ExitStack

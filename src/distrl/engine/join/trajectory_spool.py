@@ -77,7 +77,7 @@ class TrajectorySpool:
     def __init__(self, folder: Path, max_waiting: int) -> None:
         self.folder = folder
         self.unusable = 0  # that the learner will not have
-        self._max_waiting = max_waiting
+        self.max_waiting = max_waiting
         self._run = ""
         self._waiting: dict[str, int] = {}  # of this run: seq by id
         self._sound: set[int] = set()  # seqs that this process has written, or read whole
@@ -191,7 +191,7 @@ class TrajectorySpool:
         return True
 
     def _has_room(self) -> bool:
-        return len(self._waiting) < self._max_waiting
+        return len(self._waiting) < self.max_waiting
 
     def release(self) -> None:
         """The session has ended: nobody waits for room any more."""

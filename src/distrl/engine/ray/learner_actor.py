@@ -30,7 +30,7 @@ from distrl.engine.ingest.messages import Heartbeat, Received, Refused
 from distrl.engine.ray.evaluation_actor import evaluation_lane
 from distrl.engine.ray.node_phones import check_node_phones
 from distrl.engine.ray.placement import this_place
-from distrl.engine.ray.run_replica import list_files, read_part, read_rows
+from distrl.engine.ray.run_copy import list_files, read_part, read_rows
 from distrl.engine.ray.weight_broadcast import WeightBroadcast, WeightRef
 from distrl.engine.run.collection import Arrived, AsynchronousCollection, Collection
 from distrl.engine.run.resume import TrainingState

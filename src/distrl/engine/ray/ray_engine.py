@@ -46,6 +46,7 @@ from distrl.engine.run.stop_request import StopRequest, StopRequested
 from distrl.errors import ClusterError, ClusterUnreachable, DistrlError, LearnerGone
 from distrl.records import DRY_RUN_MARK
 from distrl.reporting.live_view import LiveView
+from distrl.reporting.memory_estimate import estimate_disk
 from distrl.runs.metrics import CallbackSink, OnPoint
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
@@ -165,7 +166,9 @@ class RayEngine:
             home=str(home or ("the machine of this command" if began_here else "")),
         )
         pool = RayCollectorPool(self.config, path, learner, self._build, self._view.say)
-        replica = ReplicaPool(path, self.config.store, learner, node, self._view.say)
+        replica = ReplicaPool(
+            path, self.config.store, learner, node, self._view.say, estimate_disk(self.config)
+        )
         self._replica = None if self.config.engine.shared_storage else replica
         try:
             training = learner.train.remote()
@@ -261,6 +264,8 @@ class RayEngine:
             return
         self._node_looked = now
         there = {node.address for node in alive_nodes()}
+        if self._replica is not None:
+            self._replica.forget_lost_host(there)
         if self._node.address in there or self.config.engine.shared_storage:
             self._node_gone = None
         elif self._node_gone is None:

@@ -2,179 +2,39 @@
 
 Without shared storage a run is on one disk. A `RunReplica` is an actor on another machine: every
 `COPY_SECONDS` it asks the learner for what changed (settings, logs, the newest checkpoint and
-weights, trajectories) and keeps it in a run directory of the same path on its own disk. What it
-promises:
-
-- At every moment the copy is a run that can be resumed, as of the last time it was up to date:
-  trajectories are written before the checkpoint and the logs that name them.
-- `replica.json` says that the directory is a copy, of which machine and of when. A resume of a copy
-  is refused unless losses are accepted (`engine.run.losses`).
-- A directory that a learner has worked in is never overwritten; so on a disk that all nodes see,
-  there is no copy.
+weights, trajectories) and keeps it in a run directory of the same path on its own disk (`run_copy`
+says what that promises). On a disk that all nodes see, there is no copy.
 
 It calls the learner, as collectors do; should the learner restart, its calls wait. `ReplicaPool` is
-for the command that owns the actor: it picks the machine and replaces what was lost. rsync over ssh
-would need keys between the nodes; Ray's own copies (object store) do not survive their owner.
+for the command that owns the actor: it picks the machine and replaces what was lost. A machine that
+failed, whose disk is full say, is tried again after pauses that grow (`MachinePauses`). rsync over
+ssh would need keys between the nodes; Ray's own copies (object store) do not survive their owner.
 """
 
 from __future__ import annotations
 
-import os
+import contextlib
 import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
 from pathlib import Path
 from typing import Any
 
 import ray
 from ray.exceptions import RayError, RayTaskError
 
-from distrl.agent.export_directory import atomic_directory
 from distrl.engine.ray.placement import Node, alive_nodes, is_done
-from distrl.engine.run.losses import LearnerHome, ReplicaNote
-from distrl.engine.run.run_card import FILE as CARD
-from distrl.errors import StorageError, storage_error
-from distrl.json_lines import encode_line, end_of_last_line
-from distrl.learning.checkpoint import CheckpointFolder
-from distrl.replay.store.trajectory_reader import StoreRows, TrajectoryReader
-from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
-from distrl.runs.run_directory import RunDirectory, write_whole
-from distrl.runs.run_progress import copied_progress
+from distrl.engine.ray.run_copy import RunCopy, RunSource
+from distrl.engine.run.losses import LearnerHome
+from distrl.errors import storage_error
+from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
+from distrl.reporting.memory_estimate import gigabytes
+from distrl.runs.run_directory import RunDirectory
 
 COPY_SECONDS = 20.0  # between two copies
 PAUSE_SECONDS = 10.0  # before a replica that was lost is replaced
-PART_BYTES = 8 * 2**20  # of a file or of trajectories, in one call
-WEIGHTS = "latest.json"
-
-
-# The learner's side -------------------------------------------------------------------------------
-
-
-def list_files(run: RunDirectory) -> dict[str, int]:
-    """Bytes of each file of the run that a copy needs, by name; none before it has begun."""
-    if not run.metrics.exists():
-        return {}
-    return {str(each.relative_to(run.path)): each.stat().st_size for each in _files(run)}
-
-
-def _files(run: RunDirectory) -> Iterator[Path]:
-    yield from sorted(run.path.glob("*.jsonl"))
-    yield from run.pictures.glob("*")
-    latest = CheckpointFolder(run.checkpoints).latest()
-    yield from sorted(latest.iterdir()) if latest else ()
-    yield from sorted(run.weights.glob("weights-*"))[-1:]
-    single = (run.weights / WEIGHTS, run.progress, run.config, run.path / CARD)
-    yield from (each for each in single if each.exists())
-
-
-def read_part(run: RunDirectory, name: str, offset: int) -> bytes:
-    """At most `PART_BYTES` of a listed file."""
-    with (run.path / name).open("rb") as file:
-        file.seek(offset)
-        return file.read(PART_BYTES)
-
-
-def read_rows(run: RunDirectory, after: int) -> StoreRows:
-    return TrajectoryReader(run.trajectories).rows(after, PART_BYTES)
-
-
-# The copy -----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class RunSource:
-    """The calls by which a copy is made."""
-
-    files: Callable[[], dict[str, int]]
-    part: Callable[[str, int], bytes]
-    rows: Callable[[int], StoreRows]
-
-
-class RunCopy:
-    """Keeps a copy of a run in a directory."""
-
-    def __init__(
-        self, run: RunDirectory, source: RunSource, store: TrajectoryStoreSettings
-    ) -> None:
-        self._run = run
-        self._source = source
-        self._store = store
-
-    def begin(self) -> bool:
-        """Clear what an earlier copy left; False: a learner has worked here, nothing is touched."""
-        run = self._run
-        if run.metrics.exists() and not run.replica.exists():
-            return False
-        run.make()
-        for folder in (run.trajectories, run.checkpoints, run.weights, run.pictures):
-            shutil.rmtree(folder, ignore_errors=True)
-        for file in (*run.path.glob("*.jsonl"), run.progress, run.replica):
-            file.unlink(missing_ok=True)
-        return True
-
-    def update(self, learner: LearnerHome, host: LearnerHome, now: float) -> bool:
-        """Copy what changed; False: the run has not begun."""
-        files = self._source.files()
-        if not files:
-            return False
-        if not self._run.replica.exists():  # before anything else: this is no run of its own
-            self._write_note(ReplicaNote(learner, host, 0.0))
-        self._copy_trajectories()
-        files |= {name: size for name, size in self._source.files().items() if "weights" in name}
-        checkpoints = {name for name in files if name.startswith("checkpoints/")}
-        self._copy_checkpoint(files, checkpoints)
-        for name in sorted(files.keys() - checkpoints, key=lambda each: each == "progress.json"):
-            self._copy_file(name, files[name])
-        self._write_note(ReplicaNote(learner, host, now))
-        return True
-
-    def _write_note(self, note: ReplicaNote) -> None:
-        write_whole(self._run.replica, encode_line(note).decode())
-
-    def _copy_trajectories(self) -> None:
-        with TrajectoryStore(self._run.trajectories, self._store) as store:
-            while (copied := self._source.rows(store.position)).rows:
-                store.take_rows(copied)
-
-    def _copy_checkpoint(self, files: dict[str, int], names: set[str]) -> None:
-        for folder in {(self._run.path / name).parent for name in names}:
-            if folder.exists():
-                continue
-            with atomic_directory(folder) as unfinished:
-                for name in names:
-                    with (unfinished / Path(name).name).open("wb") as file:
-                        for part in self._parts(name, 0, files[name]):
-                            file.write(part)
-            for older in CheckpointFolder(folder.parent).all()[:-1]:
-                shutil.rmtree(older)
-
-    def _copy_file(self, name: str, size: int) -> None:
-        """Logs grow by whole lines (half a one may be taken back), pictures and weights not."""
-        path = self._run.path / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        if path.suffix in (".json", ".toml"):
-            text = b"".join(self._parts(name, 0, size)).decode()
-            write_whole(path, copied_progress(text) if path == self._run.progress else text)
-            return
-        with path.open("a+b") as file:
-            if path.suffix == ".jsonl":
-                file.truncate(end_of_last_line(file.fileno()))
-            file.seek(0, os.SEEK_END)
-            for part in self._parts(name, file.tell(), size):
-                file.write(part)
-        if path.parent == self._run.weights:
-            for older in sorted(self._run.weights.glob("weights-*"))[:-1]:
-                older.unlink()
-
-    def _parts(self, name: str, begin: int, size: int) -> Iterator[bytes]:
-        while begin < size:
-            part = self._source.part(name, begin)[: size - begin]
-            if not part:
-                raise FileNotFoundError(f"{name} has become shorter than {size} bytes")
-            yield part
-            begin += len(part)
+MAX_PAUSE_SECONDS = 600.0  # before a machine that failed again and again is tried again
 
 
 class RunReplica:
@@ -194,14 +54,18 @@ class RunReplica:
             lambda after: ray.get(learner.read_rows.remote(after)),
         )
         self._copy = RunCopy(RunDirectory(Path(path)), source, store)
+        self._parents = (Path(path), *Path(path).parents)
         self._home, self._host = home, host
         self._complete = threading.Event()
 
     @ray.method(concurrency_group="keep")
     def keep(self) -> bool:
         """False: there can be no copy on this machine. Returns in no other case."""
-        if not self._copy.begin():
-            return False
+        try:
+            if not self._copy.begin():
+                return False
+        except OSError as error:
+            raise storage_error(error, "making room for a copy of the run") from error
         while True:
             try:
                 if self._copy.update(self._home, self._host, time.time()):
@@ -216,6 +80,11 @@ class RunReplica:
             time.sleep(COPY_SECONDS)
 
     @ray.method(concurrency_group="talk")
+    def free_bytes(self) -> int:
+        """On the disk of the copy."""
+        return shutil.disk_usage(next(each for each in self._parents if each.exists())).free
+
+    @ray.method(concurrency_group="talk")
     def wait_complete(self) -> None:
         """Return when there is a complete copy."""
         self._complete.wait()
@@ -228,6 +97,31 @@ def replica_actor(node: Node) -> Any:
     )
 
 
+class MachinePauses:
+    """When a machine that could not keep a copy is tried again: the pauses double."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}
+        self._pauses: dict[str, float] = {}
+
+    def failed(self, address: str, now: float) -> float:
+        """The pause in seconds from now on."""
+        pause = min(2.0 * self._pauses.get(address, PAUSE_SECONDS / 2.0), MAX_PAUSE_SECONDS)
+        self._pauses[address] = pause
+        self._until[address] = now + pause
+        return pause
+
+    def never_again(self, address: str) -> None:
+        self._until[address] = float("inf")
+
+    def succeeded(self, address: str) -> None:
+        self._pauses.pop(address, None)
+        self._until.pop(address, None)
+
+    def may_try(self, address: str, now: float) -> bool:
+        return now >= self._until.get(address, now)
+
+
 class ReplicaPool:
     """The replica of a run, for the process that owns its actor; replaced when it is lost."""
 
@@ -238,18 +132,22 @@ class ReplicaPool:
         learner: Any,
         home: Node,
         say: Callable[[str], None],
+        wanted: int = 0,  # bytes that a copy may take
     ) -> None:
         self._path = path
         self._store = store
         self._learner = learner
         self._home = home
         self._say = say
+        self._wanted = wanted
         self._node: Node | None = None
         self._actor: Any = None
         self._keeping: Any = None
         self._completing: Any = None
+        self._asking: Any = None  # how much is free there
+        self._told: set[str] = set()  # addresses of machines whose disks were said to be small
         self._start_at = 0.0
-        self._unfit: set[str] = set()  # addresses of machines that cannot have a copy
+        self._pauses = MachinePauses()
         self.host: LearnerHome | None = None  # the machine that has a complete copy
 
     def look_after(self, now: float, here: str) -> None:
@@ -258,49 +156,86 @@ class ReplicaPool:
             self._look(now)
         elif now >= self._start_at:
             self._start_at = now + PAUSE_SECONDS
-            self._start(here)
+            node = self.choose(alive_nodes(), here, now)
+            if node is not None:
+                self._start(node)
+
+    def choose(self, nodes: Collection[Node], here: str, now: float) -> Node | None:
+        """The machine for the next copy; None: there is none now."""
+        others = [
+            node
+            for node in nodes
+            if node.address != self._home.address and self._pauses.may_try(node.address, now)
+        ]
+        # on the command's machine a resume finds it at once
+        return min(others, key=lambda node: (node.id != here, node.address), default=None)
 
     def kill(self) -> None:
         if self._actor is not None:
             ray.kill(self._actor)
 
-    def _start(self, here: str) -> None:
-        others = [
-            node for node in alive_nodes() if node.address not in {self._home.address, *self._unfit}
-        ]
-        if not others:
+    def forget_lost_host(self, addresses: Collection[str]) -> None:
+        """A copy on a machine that is no node of the cluster now helps nobody; `addresses`: of
+        those that are.
+        """
+        if self.host is not None and self.host.address not in addresses:
+            self._say(f"the machine with the copy of the run, {self.host}, is gone")
+            self.host = None
+
+    def completed(self, node: Node) -> None:
+        """There is a complete copy on that machine."""
+        self._pauses.succeeded(node.address)
+        self.host = LearnerHome(node.hostname, node.address)
+        self._say(f"a copy of the run is kept on {self.host}, in {self._path}")
+
+    def look_at_disk(self, node: Node, free: int) -> None:
+        """Say, once, where a copy may need more than there is."""
+        if free >= self._wanted or node.address in self._told:
             return
-        # on the command's machine a resume finds it at once
-        self._node = min(others, key=lambda node: (node.id != here, node.address))
-        self._actor = replica_actor(self._node).remote(
+        self._told.add(node.address)
+        self._say(
+            f"the copy of the run may take up to {gigabytes(self._wanted)} on {node.hostname}, "
+            f"where {gigabytes(free)} are free at {self._path}; a full disk stops the copy, not "
+            "the run: make room there, or lower store.byte_limit"
+        )
+
+    def failed(self, node: Node, cause: Exception, now: float) -> None:
+        """No copy can be made or kept up to date there now; one that is complete stays."""
+        pause = self._pauses.failed(node.address, now)
+        self._say(f"no copy of the run on {node.hostname}: {cause}; tried again in {pause:g} s")
+
+    def _start(self, node: Node) -> None:
+        self._node = node
+        self._actor = replica_actor(node).remote(
             self._learner,
             self._path,
             self._store,
             LearnerHome(self._home.hostname, self._home.address),
-            LearnerHome(self._node.hostname, self._node.address),
+            LearnerHome(node.hostname, node.address),
         )
         self._keeping = self._actor.keep.remote()
+        self._asking = self._actor.free_bytes.remote()
         self._completing = self._actor.wait_complete.remote()
 
     def _look(self, now: float) -> None:
         assert self._node is not None
+        if self._asking is not None and is_done(self._asking):
+            with contextlib.suppress(RayError):  # how keeping ended says why
+                self.look_at_disk(self._node, ray.get(self._asking))
+            self._asking = None
         if is_done(self._keeping):
             keeping, self._keeping, self._completing = self._keeping, None, None
             self._start_at = now + PAUSE_SECONDS
-            self._note_end(keeping, self._node)
+            self._note_end(keeping, self._node, now)
         elif self._completing is not None and is_done(self._completing):
             self._completing = None
-            self.host = LearnerHome(self._node.hostname, self._node.address)
-            self._say(f"a copy of the run is kept on {self.host}, in {self._path}")
+            self.completed(self._node)
 
-    def _note_end(self, keeping: Any, node: Node) -> None:
+    def _note_end(self, keeping: Any, node: Node, now: float) -> None:
         try:
             if not ray.get(keeping):
-                self._unfit.add(node.address)
-            return
+                self._pauses.never_again(node.address)
         except RayTaskError as error:
-            self._say(f"no copy of the run on {node.hostname}: {error.cause}")
-            if isinstance(error.cause, StorageError):
-                self._unfit.add(node.address)
+            self.failed(node, error.cause, now)
         except RayError as error:
             self._say(f"the copy of the run on {node.hostname} is lost ({type(error).__name__})")

@@ -1,4 +1,5 @@
-"""Ask before a run starts what can be known then: judge, model, phones, screens, memory, disk.
+"""Ask before a run starts what can be known then: judge, model, phones, screens, memory, disk,
+Weights & Biases.
 
 Nothing is played or reset, and nothing paid for but one tiny question to a judge whose server does
 not list its models. What would stop the run is raised as a typed error; what may
@@ -33,6 +34,7 @@ from distrl.process_environment import available_memory
 from distrl.records import Screen
 from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice, least_gpu_memory
 from distrl.reporting.memory_estimate import estimate_disk, estimate_memory, gigabytes
+from distrl.runs.wandb_sink import check_wandb
 
 JUDGE_SECONDS, JUDGE_TRIES = 20.0, 3  # for the list of a judge's models
 
@@ -80,6 +82,8 @@ def checks(
         if config.learning.gpus > 1 and config.engine.kind == "local":
             asked.append(Check("GPUs that learn", lambda: check_devices(config)))
         asked.append(Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(device))))
+    if config.reporting.wandb:
+        asked.append(Check("Weights & Biases", check_wandb))
     opened: list[InputBuilder] = []
     asked.append(Check("model", lambda: check_model(config, opened)))
     if config.learning.learner.mode == "offline":
@@ -145,6 +149,18 @@ def check_disk(config: TrainingConfig, folder: Path) -> str:
     return (
         f"the run may write up to {gigabytes(wanted)} and {gigabytes(free)} are free at {folder}; "
         "a full disk stops the learner until there is room: lower store.byte_limit"
+    )
+
+
+def check_joined_disk(folder: Path, wanted: int) -> str:
+    """The same for the machine of a joined collector; the least is its own `run.free_gigabytes`."""
+    free = shutil.disk_usage(folder).free
+    if wanted <= free:
+        return ""
+    return (
+        f"what waits for the learner here, and its weights, may take up to {gigabytes(wanted)}, "
+        f"and {gigabytes(free)} are free at {folder}; a full disk stops the phones until there is "
+        "room: make some, or give --spool on another disk"
     )
 
 

@@ -60,12 +60,13 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.reporting.recording_archive import RecordingArchive
 from distrl.reporting.report import write_report
 from distrl.runs.draw_log import DrawLog
-from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, WandbSink, read_points
+from distrl.runs.metrics import Metrics, MetricSink, TensorBoardSink, read_points
 from distrl.runs.run_account import RunAccount
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_progress import note_progress
 from distrl.runs.run_records import Loss, RunResult
 from distrl.runs.run_status import RunView
+from distrl.runs.wandb_sink import WandbSink
 from distrl.weights.weight_store import WeightStore
 
 if TYPE_CHECKING:
