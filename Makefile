@@ -53,7 +53,7 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 		|| echo "→ miniwob cannot be installed here; its tests will say so"
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
-	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py \
+	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py tests/engine/test_web_task_runs.py \
 		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py $(ARGS)
 
 .PHONY: test-trainers
