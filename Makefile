@@ -122,6 +122,11 @@ bench-starter-sizes: $(STAMP) ## The same unseen tasks on screens of other sizes
 	@echo "→ benchmarks/starter_sizes.py"
 	@$(BIN)/python -m benchmarks.starter_sizes $(ARGS)
 
+.PHONY: bench-wordings
+bench-wordings: $(STAMP) ## The same unseen tasks in words that nobody demonstrated (10 min on two cores); writes results/wordings.json
+	@echo "→ benchmarks/wordings.py"
+	@$(BIN)/python -m benchmarks.wordings $(ARGS)
+
 bench-smollm: $(STAMP) ## A pretrained language model, taught and trained by reward; needs ARGS (benchmarks/smollm.py says which)
 	@echo "→ benchmarks/smollm.py"
 	@$(BIN)/python -m benchmarks.smollm $(ARGS)

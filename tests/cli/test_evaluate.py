@@ -71,6 +71,14 @@ def test_templates_families_and_splits_are_chosen(tmp_path: Path) -> None:
     assert set(one["by_family"]) == {"shopping"}
 
 
+@pytest.mark.parametrize("split", ["paraphrased", "other_words"])
+def test_tasks_in_words_that_nobody_demonstrated_are_a_split(tmp_path: Path, split: str) -> None:
+    path = str(tmp_path / "figures.json")
+    figures = figures_of("scripted", "--split", split, "--episodes", "4", "--json", path)
+    assert (figures["success"], figures["split"]) == (1.0, split)
+    assert set(figures["by_family"]) == {"general", "shopping"}
+
+
 # Resuming ----------------------------------------------------------------------------------------
 
 
