@@ -54,7 +54,8 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
 	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py tests/engine/test_web_task_runs.py \
-		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py $(ARGS)
+		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py tests/cli/test_evaluate.py \
+		tests/benchmarks/test_miniwob.py $(ARGS)
 
 .PHONY: test-trainers
 test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)
