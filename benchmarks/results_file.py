@@ -36,7 +36,7 @@ def write_figures(path: Path, figures: Mapping[str, object], command: str) -> No
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")  # a series on one line
 
 
-def update_results(name: str, figures: Mapping[str, float], part: str) -> Path:
+def update_results(name: str, figures: Mapping[str, float | str], part: str) -> Path:
     """Replace some figures of a file; `PART_date` says when. The rest is as it was measured."""
     path = RESULTS / f"{name}.json"
     if not path.exists():
