@@ -124,7 +124,7 @@ bench-starter-sizes: $(STAMP) ## The same unseen tasks on screens of other sizes
 	@$(BIN)/python -m benchmarks.starter_sizes $(ARGS)
 
 .PHONY: bench-wordings
-bench-wordings: $(STAMP) ## The same unseen tasks in words that nobody demonstrated (10 min on two cores); writes results/wordings.json
+bench-wordings: $(STAMP) ## The same unseen tasks in words that nobody demonstrated (15 min of a core); writes results/wordings.json
 	@echo "→ benchmarks/wordings.py"
 	@$(BIN)/python -m benchmarks.wordings $(ARGS)
 
