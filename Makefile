@@ -53,8 +53,9 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 		|| echo "→ miniwob cannot be installed here; its tests will say so"
 	@command -v chromium-headless-shell chromium >/dev/null || echo "→ no chromium here: install it, or CHROMIUM=/path/to/chrome make test-browser"
 	@echo "→ pytest -m browser"
-	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py \
-		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py $(ARGS)
+	@$(BIN)/python -m pytest -m browser tests/view tests/devices/browser tests/task_sets tests/engine/test_browser_wiring.py tests/engine/test_web_task_runs.py \
+		tests/engine/test_environment.py tests/engine/test_mixed_runs.py tests/cli/test_play.py tests/cli/test_evaluate.py \
+		tests/benchmarks/test_miniwob.py $(ARGS)
 
 .PHONY: test-trainers
 test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)
@@ -121,6 +122,11 @@ bench-starter: $(STAMP) ## How good the starter is on unseen tasks (20 min on tw
 bench-starter-sizes: $(STAMP) ## The same unseen tasks on screens of other sizes (15 min on two cores); writes results/starter-sizes.json
 	@echo "→ benchmarks/starter_sizes.py"
 	@$(BIN)/python -m benchmarks.starter_sizes $(ARGS)
+
+.PHONY: bench-wordings
+bench-wordings: $(STAMP) ## The same unseen tasks in words that nobody demonstrated (15 min of a core); writes results/wordings.json
+	@echo "→ benchmarks/wordings.py"
+	@$(BIN)/python -m benchmarks.wordings $(ARGS)
 
 bench-smollm: $(STAMP) ## A pretrained language model, taught and trained by reward; needs ARGS (benchmarks/smollm.py says which)
 	@echo "→ benchmarks/smollm.py"

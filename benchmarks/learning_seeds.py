@@ -9,11 +9,13 @@ tasks that are the same before and after:
     seed_N_before, seed_N_after   success on unseen tasks, with …_low and …_high, 95 %
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
     seed_N_training_s, _wall_s    of training alone, and with both evaluations
+    seed_N_trajectories, _updates that were collected and made in that time
     seed_N_phones_waiting_share   of the phones' time since the first update, kept from playing
     seed_N_learner_waiting_share  of the learner's time since then, without trajectories to draw
     seed_N_samples_per_insert     draws for each trajectory since the replay was filled
     before, after, gain           means over seeds, with …_low and …_high, 95 % (Student's t)
     gain_lowest                   the lowest low end of any seed
+    model, command                what was trained, and how
 
 `--from RUN RUN…` takes runs that were made before.
 """
@@ -33,8 +35,9 @@ from rich.console import Console
 from rich.table import Table
 
 from benchmarks.paper_figures import spread
-from benchmarks.results_file import update_results, write_results
+from benchmarks.results_file import make_command, update_results, write_results
 from benchmarks.train_runs import COMMAND, set_words
+from distrl.config.sections import AgentSettings
 
 
 def train(config: str, folder: Path, seed: int) -> Path:
@@ -66,6 +69,8 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
         yield f"{seed}_gain_high", gain["high"]
         yield f"{seed}_training_s", result["training_s"]
         yield f"{seed}_wall_s", result["wall_s"]
+        yield f"{seed}_trajectories", result["trajectories"]
+        yield f"{seed}_updates", result["updates"]
         yield f"{seed}_phones_waiting_share", result["phones_waiting_share"]
         yield f"{seed}_learner_waiting_share", result["learner_time"].get("waiting", 0.0)
         yield f"{seed}_samples_per_insert", result["samples_per_insert"]
@@ -73,6 +78,17 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
     for name, of_seeds in rates.items():
         yield from spread(name, of_seeds).items()
     yield "gain_lowest", min(lows)
+
+
+def model_of(runs: Sequence[Path]) -> str:
+    """What all runs began with: a name, or that of a folder."""
+    models = set()
+    for run in runs:
+        settings = tomllib.loads((run / "config.toml").read_text("utf-8"))
+        models.add(Path(settings.get("agent", {}).get("model", AgentSettings().model)).name)
+    if len(models) > 1:
+        raise SystemExit(f"the runs began with {', '.join(sorted(models))}; give those of one")
+    return models.pop()
 
 
 def main() -> None:
@@ -85,15 +101,18 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = given.keep or Path(temporary)
         runs = given.runs or [train(given.config, folder, seed) for seed in given.seeds]
-        found = dict(figures(runs))
+        found, model = dict(figures(runs)), model_of(runs)
     table = Table("figure", "value", box=None)
     for name, value in found.items():
         table.add_row(name, f"{value:.4g}")
     Console().print(table)
     if given.config == "quick_start":
-        write_results("quick-start", found)
+        command = make_command("bench-quick-start", [given.config])
+        write_results("quick-start", {**found, "model": model}, command)
     else:
-        update_results(given.config, {f"reward_{name}": n for name, n in found.items()}, "reward")
+        command = make_command("bench-miniwob-reward", [given.config])
+        written: dict[str, float | str] = {**found, "model": model, "command": command}
+        update_results(given.config, {f"reward_{name}": n for name, n in written.items()}, "reward")
 
 
 if __name__ == "__main__":

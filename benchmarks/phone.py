@@ -45,6 +45,7 @@ from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.instructions import phrasings_in
 from phonesim.tasks.task_sets import load_task, splits_of, template_names, templates
 from phonesim.tasks.template import Template
+from phonesim.tasks.wordings import REWORDED
 
 PHONES = 60  # made at once, to weigh one
 REPEATS = 5
@@ -63,10 +64,14 @@ Figures = dict[str, float]
 
 
 def all_tasks(numbers: range, families: Sequence[Family] = CORE_FAMILIES) -> list[Task]:
-    """Every template of the families in each of its splits, with these numbers."""
+    """Every template of the families in each of its splits, with these numbers.
+
+    Those that say tasks of `test` in other words are left out: they are the same tasks.
+    """
     return [
         load_task(f"{name}/{split}/{number}")[0]
         for split in SPLITS
+        if split not in REWORDED
         for name, template in templates().items()
         if template.family in families and split in splits_of(template)
         for number in numbers

@@ -46,7 +46,7 @@ from distrl.process_environment import for_forkserver
 from distrl.runs.metrics import read_points
 
 Figures = dict[str, float]
-SPLITS = ("test", "held_out_templates", "held_out_apps")
+SPLITS = ("test", "held_out_templates", "held_out_apps", "paraphrased", "other_words")
 REWARD: dict[str, object] = {  # for three runs that share a GPU and 16 cores
     "tasks.families": '["general", "shopping"]',
     "tasks.split": "undemonstrated",

@@ -275,7 +275,7 @@ class Screen:
 
 Split = Literal[
     "train", "test", "held_out_templates", "held_out_apps", "undemonstrated", "undemonstrated_test",
-    "high_stakes", "long",
+    "high_stakes", "long", "paraphrased", "other_words",
 ]  # fmt: skip
 SPLITS: tuple[Split, ...] = get_args(Split)  # in this order: a phone's seed depends on it
 TEST_OF: dict[Split, Split] = {"train": "test", "undemonstrated": "undemonstrated_test"}

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.learning_seeds import figures
+from benchmarks.learning_seeds import figures, model_of
 
 
 def run(folder: Path, seed: int, before: float, after: float) -> Path:
@@ -22,6 +22,8 @@ def run(folder: Path, seed: int, before: float, after: float) -> Path:
         "phones_waiting_share": 0.1,
         "learner_time": {"updating": 0.9} if seed else {"updating": 0.75, "waiting": 0.25},
         "samples_per_insert": 2.98,
+        "trajectories": 2000 + seed,
+        "updates": 190,
     }
     (folder / "result.json").write_text(json.dumps(result))
     (folder / "config.toml").write_text(f"[run]\nseed = {seed}\n")
@@ -43,3 +45,15 @@ def test_each_seed_says_who_waited_and_how_often_a_trajectory_was_drawn(tmp_path
     assert (found["seed_0_phones_waiting_share"], found["seed_0_samples_per_insert"]) == (0.1, 2.98)
     assert found["seed_0_learner_waiting_share"] == 0.25
     assert found["seed_3_learner_waiting_share"] == 0.0  # a stage without a share took no time
+
+
+def test_what_was_trained_and_on_how_much_is_said(tmp_path: Path) -> None:
+    runs = [run(tmp_path / "a", 0, 0.2, 0.5), run(tmp_path / "b", 3, 0.2, 0.6)]
+    found = dict(figures(runs))
+    assert (found["seed_3_trajectories"], found["seed_0_updates"]) == (2003, 190)
+    assert model_of(runs) == "starter"
+    other = run(tmp_path / "c", 4, 0.2, 0.6)
+    (other / "config.toml").write_text('[agent]\nmodel = "/models/mine"\n')
+    assert model_of([other]) == "mine"
+    with pytest.raises(SystemExit, match="mine, starter"):
+        model_of([*runs, other])

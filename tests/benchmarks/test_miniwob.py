@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 
-from benchmarks.miniwob import SOLVED
+import pytest
+from benchmarks.miniwob import SETTINGS, SOLVED, answered
+from benchmarks.miniwob_answers import ANSWERS
 
 from distrl.config.training_config import load_config
+from distrl.engine.browser_wiring import build_pages
+from distrl.errors import NotInstalled
 from distrl.task_sets.miniwob import PREFIX
 
 
@@ -17,3 +22,31 @@ def test_the_pages_are_those_that_a_player_without_a_model_did_at_its_first_try(
     templates = load_config(Path("miniwob")).tasks.templates
     assert set(templates) == first
     assert len(templates) >= 20
+
+
+def test_each_page_with_an_answer_has_been_done() -> None:
+    """A page whose answer gives no reward of 1 would be a fault of ours, or of the page."""
+    assert set(ANSWERS) <= set(json.loads(SOLVED.read_text("utf-8")))
+
+
+@pytest.mark.browser
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "page",
+    [
+        "click-shades",  # several places, one after the other
+        "drag-single-shape",
+        "number-checkboxes",
+        "read-table-2",  # typed into two fields
+        "social-media-all",  # below what is in sight
+        "terminal",  # Enter
+    ],
+)
+def test_what_the_page_says_gives_its_reward(page: str) -> None:
+    with ExitStack() as opened:
+        try:
+            [device] = build_pages(load_config(None, SETTINGS), ("page",), opened)
+            opened.callback(device.close)
+            assert answered(device, page)
+        except NotInstalled as error:
+            pytest.skip(f"left out: {error}")

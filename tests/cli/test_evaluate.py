@@ -14,13 +14,15 @@ import pytest
 from rich.console import Console
 from tests.agent.tiny_models import tiny_model
 from tests.chat.chat_protocol import Reply, completion, serving
-from tests.devices.adb.served_phones import served_phones
+from tests.devices.adb.served_phones import ServedPhones, served_phones
 from typer.testing import CliRunner
 
 from distrl.cli.evaluate import Evaluation, evaluate_model, log_path
 from distrl.cli.main import app
-from distrl.errors import OtherSettings, RequestRefused, UsageError
+from distrl.devices.browser.chromium import find_chromium
+from distrl.errors import NotInstalled, OtherSettings, RequestRefused, UsageError
 from distrl.json_lines import encode_line
+from distrl.task_sets.miniwob import find_pages
 
 QUIET = Console(quiet=True)
 
@@ -69,6 +71,14 @@ def test_templates_families_and_splits_are_chosen(tmp_path: Path) -> None:
     assert (figures["success"], figures["split"]) == (0.0, "train")
     one = figures_of("done", "--family", "shopping", "--episodes", "3", "--json", path)
     assert set(one["by_family"]) == {"shopping"}
+
+
+@pytest.mark.parametrize("split", ["paraphrased", "other_words"])
+def test_tasks_in_words_that_nobody_demonstrated_are_a_split(tmp_path: Path, split: str) -> None:
+    path = str(tmp_path / "figures.json")
+    figures = figures_of("scripted", "--split", split, "--episodes", "4", "--json", path)
+    assert (figures["success"], figures["split"]) == (1.0, split)
+    assert set(figures["by_family"]) == {"general", "shopping"}
 
 
 # Resuming ----------------------------------------------------------------------------------------
@@ -234,14 +244,19 @@ def test_bad_input_is_said_in_one_sentence(words: list[str], wrong: str) -> None
     assert wrong in str(result.exception)
 
 
+def adb_settings(folder: Path, phones: ServedPhones) -> Path:
+    path = folder / "adb.toml"
+    path.write_text(
+        f'[devices]\nkind = "adb"\ncount = 1\nserials = ["{phones.phones.addresses[0]}"]\n'
+        f"[devices.android]\nadb_port = {phones.adb.port}\n"
+        '[tasks]\ntemplates = ["clock.turn_off_alarm"]\n'
+    )
+    return path
+
+
 def test_one_model_on_several_devices_is_one_table(tmp_path: Path) -> None:
     with served_phones(1) as phones:
-        adb = tmp_path / "adb.toml"
-        adb.write_text(
-            f'[devices]\nkind = "adb"\ncount = 1\nserials = ["{phones.phones.addresses[0]}"]\n'
-            f"[devices.android]\nadb_port = {phones.adb.port}\n"
-            '[tasks]\ntemplates = ["clock.turn_off_alarm"]\n'
-        )
+        adb = adb_settings(tmp_path, phones)
         other = tmp_path / "large.toml"
         other.write_text(
             '[devices]\nscreen = "412x732"\n[tasks]\nsplit = "undemonstrated"\n'
@@ -260,3 +275,32 @@ def test_one_model_on_several_devices_is_one_table(tmp_path: Path) -> None:
     assert all(each["success"] == 1.0 for each in figures.values())
     splits = [each["split"] for each in figures.values()]
     assert splits == ["test", "undemonstrated_test"]  # what each is evaluated on
+
+
+@pytest.mark.browser
+def test_phones_adb_and_web_pages_are_in_one_table(tmp_path: Path) -> None:
+    try:
+        find_chromium()
+        find_pages()
+    except NotInstalled as error:
+        pytest.skip(f"left out: {error}")
+    simulated, path = tmp_path / "simulated.toml", tmp_path / "figures.json"
+    simulated.write_text('[tasks]\ntemplates = ["clock.turn_off_alarm"]\n')
+    pages = tmp_path / "pages.toml"
+    pages.write_text(
+        '[devices]\nkind = "browser"\ncount = 1\n[judge]\nkind = "page"\n'
+        '[tasks]\nsource = "miniwob"\ntemplates = ["miniwob.click-test"]\n'
+    )
+    with served_phones(1) as phones:
+        every = [adb_settings(tmp_path, phones), simulated, pages]
+        words = [word for each in every for word in ("--on", str(each))]
+        words += ["--episodes", "1", "--json", str(path)]
+        result = CliRunner().invoke(app, ["evaluate", "done", *words])
+    assert result.exit_code == 0, result.output
+    rows = [line.split()[0] for line in result.output.splitlines() if "0.0%" in line]
+    assert rows[-3:] == ["adb", "simulated", "pages"]
+    figures = json.loads(path.read_text())
+    assert figures.keys() == {str(each) for each in every}
+    for each in figures.values():  # all were played and judged; "done" at once is never right
+        assert (each["episodes"], each["endings"]) == (1, {"failure": 1})
+    assert set(figures[str(pages)]["by_template"]) == {"miniwob.click-test"}

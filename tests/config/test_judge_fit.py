@@ -51,7 +51,7 @@ def test_what_goes_together_is_read_and_written_the_same(words: tuple[str, ...])
         ),
         (
             (*VLM, *AITW),
-            "test phones are simulated ones, MiniWoB's pages or MobileGym: give 0, 0 and none",
+            "on web pages that judge themselves (judge.kind='page'): give 0, 0 and none",
         ),
         ((*VLM, "collection.stop_on_success=true"), "come after the episode: leave it out"),
         ((*VLM, "tasks.curriculum=success_rate"), "give uniform or instruction_value"),

@@ -11,17 +11,23 @@ from distrl.config.training_config import TrainingConfig, load_config
 from distrl.devices.browser.chromium import find_chromium
 from distrl.engine.browser_wiring import check_pages
 from distrl.engine.device_wiring import check_phones
+from distrl.engine.task_wiring import task_words
 from distrl.errors import InvalidSetting, NotInstalled
 
 MEASURE_NOTHING = ["evaluation.before=0", "evaluation.after=0"]
 MINIWOB = ["devices.kind=browser", "tasks.source=miniwob", "judge.kind=page", *MEASURE_NOTHING]
 
 
-def config_of(folder: Path, text: str, *more: str) -> TrainingConfig:
+def measured_config(folder: Path, text: str, *more: str) -> TrainingConfig:
+    """As evaluations are by default: before and after training."""
     path = folder / "tasks.toml"
     path.write_text(text)
     web = ["devices.kind=browser", "tasks.source=web", f"tasks.web_file={path}", "judge.kind=page"]
-    return load_config(None, [*web, *MEASURE_NOTHING, *more])
+    return load_config(None, [*web, *more])
+
+
+def config_of(folder: Path, text: str, *more: str) -> TrainingConfig:
+    return measured_config(folder, text, *MEASURE_NOTHING, *more)
 
 
 @pytest.mark.parametrize(
@@ -42,6 +48,21 @@ def config_of(folder: Path, text: str, *more: str) -> TrainingConfig:
 def test_what_does_not_fit_is_refused(words: list[str], said: str) -> None:
     with pytest.raises(InvalidSetting, match=said):
         load_config(None, words)
+
+
+def test_success_is_measured_on_a_file_of_tasks_that_has_some_for_it(tmp_path: Path) -> None:
+    judged = TASK + 'done = "true"\n'
+    with pytest.raises(InvalidSetting, match="evaluations play the split test: add such a task"):
+        task_words(measured_config(tmp_path, judged))
+    tested = judged + judged.replace('"n"', '"m"') + 'split = "test"\n'
+    assert task_words(measured_config(tmp_path, tested)).startswith("1 tasks of ")
+    assert task_words(measured_config(tmp_path, judged, "evaluation.split=train"))
+    assert task_words(config_of(tmp_path, judged))
+    with pytest.raises(InvalidSetting, match="train or test"):
+        measured_config(tmp_path, tested, "evaluation.split=held_out_apps")
+    vlm = ("judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=judge")
+    with pytest.raises(InvalidSetting, match="web pages that judge themselves"):
+        measured_config(tmp_path, tested, *vlm)
 
 
 def test_without_a_browser_a_run_does_not_begin(

@@ -162,8 +162,8 @@ def _check_judge(config: TrainingConfig) -> None:
 def _check_evaluation(config: TrainingConfig) -> None:
     """The phones of evaluations are simulated ones, or pages of a browser on its machine."""
     given, source = config.evaluation, config.tasks.source
-    measures = given.before or given.after or given.every_minutes is not None
-    if source in ("miniwob", "mobilegym") and not config.judge.later:
+    measures = given.measures
+    if source in TASK_SOURCES["browser"] and not config.judge.later:
         if measures and given.split not in ("train", "test"):
             raise InvalidSetting(f"evaluation.split={given.split!r} on pages; train or test")
     elif source != "simulated" and measures:
@@ -172,8 +172,9 @@ def _check_evaluation(config: TrainingConfig) -> None:
         raise InvalidSetting(
             f"evaluation.before={given.before}, evaluation.after={given.after} and "
             f"evaluation.every_minutes={given.every_minutes} with tasks.source={source!r}; "
-            f"test phones are simulated ones, MiniWoB's pages or MobileGym: give {nothing}, and "
-            "measure with `distrl collect --set tasks.split=test`"
+            "evaluations are played on simulated phones, and on web pages that judge themselves "
+            f"(judge.kind='page'): give {nothing}, and measure with `distrl collect --set "
+            "tasks.split=test`"
         )
 
 

@@ -241,6 +241,11 @@ class EvaluationSettings(Checked):
     split: Split = "test"
     greedy: Annotated[bool, Meaning("take the likeliest token instead of sampling")] = False
 
+    @property
+    def measures(self) -> bool:
+        """Is success measured at all?"""
+        return bool(self.before or self.after) or self.every_minutes is not None
+
 
 @dataclass(frozen=True, slots=True)
 class ReportingSettings(Checked):

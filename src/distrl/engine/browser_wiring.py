@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 
@@ -24,7 +25,7 @@ from distrl.devices.browser.mobilegym_device import MobileGymDevice
 from distrl.devices.browser.replayed_page import ReplayedBrowserDevice
 from distrl.errors import InvalidSetting
 from distrl.judging.judge import Judge
-from distrl.records import Task
+from distrl.records import Split, Task
 from distrl.task_sets.miniwob import MiniwobJudge, find_pages, viewport
 from distrl.task_sets.mobilegym import MobileGymJudge, find_mobilegym
 from distrl.task_sets.page_server import PageServer
@@ -84,6 +85,8 @@ def page_task_words(config: TrainingConfig) -> str:
         folder.load(f"{found[0]}/{settings.split}/0")  # raises what its package lacks
         return f"MobileGym: {len(found)} kinds of tasks"
     tasks = web_tasks(settings)
+    if config.evaluation.measures:
+        _check_evaluated(settings, config.evaluation.split)
     unjudged = _tasks_of(settings).unjudged
     if unjudged and config.judge.kind == "page":
         raise InvalidSetting(
@@ -108,6 +111,17 @@ def web_tasks(settings: TaskSettings) -> list[Task]:
             f"{list(settings.templates)}; they are called web.NAME"
         )
     return wanted
+
+
+def _check_evaluated(settings: TaskSettings, split: Split) -> None:
+    """Raise where the file has nothing to measure success on."""
+    try:
+        web_tasks(replace(settings, split=split))
+    except InvalidSetting as error:
+        raise InvalidSetting(
+            f"{error}; evaluations play the split {split}: add such a task, or give "
+            "evaluation.before=0, evaluation.after=0 and no evaluation.every_minutes"
+        ) from error
 
 
 def _tasks_of(settings: TaskSettings) -> WebTasks:

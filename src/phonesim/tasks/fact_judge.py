@@ -17,7 +17,7 @@ from phonesim.state import PhoneState
 from phonesim.tasks.goal import Goal, goal_of
 from phonesim.tasks.instructions import instruction_in
 from phonesim.tasks.scripted_user import reply_of
-from phonesim.tasks.task_sets import load_task
+from phonesim.tasks.task_sets import load_task, original
 from phonesim.tasks.template import Template, View, view_of
 from phonesim.tasks.world_changes import the_world_did_something, with_world, without_world
 
@@ -56,7 +56,7 @@ class FactJudge:
         """`begin` with parameters that the task's id does not give."""
         self.template = template
         phone = self._device.phone
-        self.template.prepare(phone.facts, random.Random(f"prepare/{task.id}"))
+        self.template.prepare(phone.facts, random.Random(f"prepare/{original(task.id)}"))
         phone.refresh()
         self.start = view_of(phone)
         self._prepared, self._goal, self._goal_known = phone.snapshot(), None, False

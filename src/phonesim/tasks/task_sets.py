@@ -4,7 +4,8 @@ A task's id is `template/split/number`; the number seeds its parameters, its wor
 the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameters never seen in
 training); `held_out_templates`, which no demonstration shows, for testing; the same templates to be
 learned by reward, `undemonstrated`, with parameters and phones of their own to test them with,
-`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too. Of the family
+`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too. `paraphrased` and
+`other_words` are tasks of `test` in sentences that no demonstration has (`wordings`). Of the family
 `everyday`, tasks in which something must not go wrong are the split `high_stakes`, and those whose
 parts take more than twelve steps on average the split `long` (a task of it may take 11, or 25);
 both are for testing, and no other split has them.
@@ -27,6 +28,7 @@ from phonesim.tasks.everyday import EVERYDAY_TEMPLATES
 from phonesim.tasks.general import GENERAL_TEMPLATES
 from phonesim.tasks.shopping import SHOPPING_TEMPLATES
 from phonesim.tasks.template import Template
+from phonesim.tasks.wordings import REWORDED, wordings
 
 HELD_OUT_APPS = frozenset({"Files", "Weather"})
 STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25, "long": 50}
@@ -71,8 +73,19 @@ def splits_of(template: type[Template]) -> tuple[Split, ...]:
         return ("held_out_templates", "undemonstrated", "undemonstrated_test")
     fields = dataclasses.fields(template)  # type: ignore[arg-type]
     if any(domain_of(field).reserved for field in fields):
-        return ("train", "test", "held_out_apps")
-    return ("train", "test")
+        return ("train", "test", *_reworded(template), "held_out_apps")
+    return ("train", "test", *_reworded(template))
+
+
+def _reworded(template: type[Template]) -> tuple[Split, ...]:
+    return tuple(split for split in REWORDED if template.name in wordings()[split])
+
+
+def original(task_id: str) -> str:
+    """The task of the split `test` that this one says in other words; in other splits, itself."""
+    name, _, rest = task_id.partition("/")
+    split, _, number = rest.partition("/")
+    return f"{name}/test/{number}" if split in REWORDED else task_id
 
 
 def template_names(split: Split, family: Family | None = None) -> list[str]:
@@ -90,15 +103,20 @@ def load_task(task_id: str) -> tuple[Task, Template]:
     """The task of an id such as `notes.create/train/7`, with what it is made of."""
     name, split = _parse(task_id)
     template = templates()[name]
-    rng = random.Random(task_id)
-    parts = template.draw(rng, split)
+    same = original(task_id)
+    drawn: Split = "test" if split in REWORDED else split
+    rng = random.Random(same)
+    parts = template.draw(rng, drawn)
+    instruction = parts.instruction(rng)
+    if split in REWORDED:
+        instruction = wordings()[split][name].format(**parts.words())
     task = Task(
         id=task_id,
-        instruction=parts.instruction(rng),
+        instruction=instruction,
         family=template.family,
         template=name,
         split=split,
-        seed=phone_seed(task_id, split),
+        seed=phone_seed(same, drawn),
         apps=template.apps,
         difficulty=template.difficulty,
         step_limit=STEP_LIMITS[template.difficulty],

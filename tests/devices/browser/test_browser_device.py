@@ -155,3 +155,27 @@ def test_the_list_of_a_select_is_in_the_page(
     device.perform(Tap(x / 360, y / 720))
     assert device.evaluate("[document.title, document.getElementById('s').value]") == ["Cleo"] * 2
     assert not [each for each in device.elements() if each.text == "Ben"]
+
+
+@pytest.mark.parametrize("field", ["<input type=date>", "<input type=color>", "<select></select>"])
+@pytest.mark.parametrize("typed", [TypeText(" "), Enter()])
+def test_no_key_opens_a_window_of_the_system(
+    device: BrowserDevice, folder: Path, site: str, field: str, typed: TypeText | Enter
+) -> None:
+    """None is drawn, and a page that waits for one hangs."""
+    (folder / "picked.html").write_text(field)
+    opened(device, f"{site}/picked.html")
+    device.evaluate("document.querySelector('input, select').focus()")
+    device.perform(typed)
+    assert device.screen().pixels.shape == (720, 360, 3)
+
+
+def test_a_key_opens_the_list_of_a_select_and_closes_it(
+    device: BrowserDevice, folder: Path, site: str
+) -> None:
+    (folder / "keys.html").write_text("<select><option>Ann<option>Ben</select>")
+    opened(device, f"{site}/keys.html")
+    device.evaluate("document.querySelector('select').focus()")
+    for count in (1, 0):
+        device.perform(TypeText(" "))
+        assert device.evaluate("document.querySelectorAll('[role=listbox]').length") == count

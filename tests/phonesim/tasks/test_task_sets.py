@@ -17,6 +17,7 @@ from phonesim.tasks.task_sets import (
     template_names,
     templates,
 )
+from phonesim.tasks.wordings import REWORDED
 
 NUMBERS = 60
 ROOT = Path(__file__).parents[3]
@@ -139,10 +140,11 @@ def test_held_out_templates_and_apps_are_in_no_other_split() -> None:
 
 
 def test_no_phone_of_one_split_is_a_phone_of_another() -> None:
-    seeds = {split: {task.seed for task in islice(tasks(split), 300)} for split in SPLITS}
-    for i, one in enumerate(SPLITS):
-        for other in SPLITS[i + 1 :]:
-            assert not seeds[one] & seeds[other]
+    """Tasks in other words are played on the phones of `test`: they are the same tasks."""
+    own = [split for split in SPLITS if split not in REWORDED]
+    seeds = {split: {task.seed for task in islice(tasks(split), 300)} for split in own}
+    for one, other in combinations(own, 2):
+        assert not seeds[one] & seeds[other]
 
 
 def test_an_id_alone_rebuilds_the_task() -> None:

@@ -49,12 +49,24 @@
     }
     document.documentElement.appendChild(list);
   };
+  const listed = (target) => {
+    const select = target instanceof Element && target.closest('select');
+    return select && !select.multiple && select.size <= 1 && !select.disabled ? select : null;
+  };
+  addEventListener('keydown', (event) => { // keys open those windows, too
+    const field = event.target, select = listed(field);
+    const picks = field instanceof HTMLInputElement && picked.includes(field.type);
+    if (picks && event.key === ' ') event.preventDefault();
+    if (!select || (event.key !== ' ' && event.key !== 'Enter')) return;
+    event.preventDefault();
+    if (list) close(); else open(select);
+  }, true);
   addEventListener('mousedown', (event) => {
     if (list && list.contains(event.target)) return;
     const before = list;
     close();
-    const select = event.target instanceof Element && event.target.closest('select');
-    if (!select || select.multiple || select.size > 1 || select.disabled) return;
+    const select = listed(event.target);
+    if (!select) return;
     event.preventDefault();
     select.focus();
     if (!before) open(select);

@@ -232,9 +232,7 @@ def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
     """Refuse what was played on tasks that success is measured on."""
     split = trajectory.task.split
     measured = {each.evaluation.split for each in config.measured().values()}
-    given = config.evaluation
-    evaluated = given.before or given.after or given.every_minutes is not None
-    if split in measured and evaluated and not config.learning.any_corpus:
+    if split in measured and config.evaluation.measures and not config.learning.any_corpus:
         raise UsageError(
             f"learning.corpus={config.learning.corpus!r} has {trajectory.task.id}, of the split "
             f"{split!r}, on which this run is evaluated; "
