@@ -123,10 +123,10 @@ def run_command(
             show_dry_run(console, config)
             return 0
         run = _opened(console, config, earlier, view=view)
-        return _trained(console, config, run, earlier, accept_losses=accept_losses)
+        return train_in(console, config, run, earlier, accept_losses=accept_losses)
 
 
-def _trained(
+def train_in(
     console: Console,
     config: TrainingConfig,
     run: RunDirectory,
