@@ -9,6 +9,7 @@ tasks that are the same before and after:
     seed_N_before, seed_N_after   success on unseen tasks, with …_low and …_high, 95 %
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
     seed_N_training_s, _wall_s    of training alone, and with both evaluations
+    seed_N_trajectories, _updates how many were collected, and learned
     seed_N_phones_waiting_share   of the phones' time since the first update, kept from playing
     seed_N_learner_waiting_share  of the learner's time since then, without trajectories to draw
     seed_N_samples_per_insert     draws for each trajectory since the replay was filled
@@ -66,6 +67,8 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
         yield f"{seed}_gain_high", gain["high"]
         yield f"{seed}_training_s", result["training_s"]
         yield f"{seed}_wall_s", result["wall_s"]
+        yield f"{seed}_trajectories", result["trajectories"]
+        yield f"{seed}_updates", result["updates"]
         yield f"{seed}_phones_waiting_share", result["phones_waiting_share"]
         yield f"{seed}_learner_waiting_share", result["learner_time"].get("waiting", 0.0)
         yield f"{seed}_samples_per_insert", result["samples_per_insert"]

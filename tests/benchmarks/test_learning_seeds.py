@@ -17,6 +17,8 @@ def run(folder: Path, seed: int, before: float, after: float) -> Path:
         "success_after": {"rate": after, "low": after - 0.05, "high": after + 0.05},
         "gain": gain,
         "training_s": 270.0,
+        "trajectories": 447,
+        "updates": 253,
         "wall_s": 390.0,
         "phone_time": {"playing": 0.7, "deciding": 0.2, "admission": 0.06, "delivery": 0.04},
         "phones_waiting_share": 0.1,
@@ -36,6 +38,7 @@ def test_seeds_stand_apart_and_the_worst_low_end_counts(tmp_path: Path) -> None:
     assert found["gain"] == pytest.approx(0.35)
     assert found["gain_high"] == pytest.approx(0.35 + 12.706 * 0.05, abs=1e-3)  # of two seeds
     assert found["gain_lowest"] == pytest.approx(0.2)
+    assert (found["seed_3_trajectories"], found["seed_3_updates"]) == (447, 253)
 
 
 def test_each_seed_says_who_waited_and_how_often_a_trajectory_was_drawn(tmp_path: Path) -> None:
