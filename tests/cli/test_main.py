@@ -116,6 +116,7 @@ def test_tasks_can_be_listed_by_family_and_split() -> None:
         (["phone", "draw", "--out", "."], UsageError),
         (["phone", "draw", "--out", "screen"], UsageError),
         (["evaluate", "done", "--episodes", "1", "--json", "."], UsageError),
+        (["evaluate", "done", "--on", "quick_start", "--json", "."], UsageError),
         (["evaluate", "done", "--episodes", "1", "--result", "."], UsageError),
         (["evaluate", "done", "--episodes", "1", "--result", ""], UsageError),
         (["evaluate", "done", "--episodes", "1", "--task-set", ".."], UsageError),
