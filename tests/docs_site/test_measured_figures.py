@@ -1,4 +1,4 @@
-"""What README.md and docs/results.md say of the quick start is what its benchmark has measured."""
+"""What README.md and docs/results.md say was measured is what the benchmarks have written."""
 
 from __future__ import annotations
 
@@ -78,6 +78,58 @@ def test_the_page_of_results_has_the_same_gains(seed: int) -> None:
         f"{100 * FIGURES[f'seed_{seed}_{name}']:+.0f}" for name in ("gain", "gain_low", "gain_high")
     )
     assert f"{gain} [{low}, {high}]" in line
+
+
+ASKED = [  # of docs/results.md: how a row begins, the file, and its figures as they are written
+    ("the starter decides", "policy", ["{gpu_decisions_per_s_starter_b256:,.0f} |"]),
+    (
+        "the starter learns",
+        "learner",
+        [
+            "{gpu_learner_turns_per_s_starter_known:,.0f} of known",
+            "{gpu_learner_turns_per_s_starter:,.0f} where",
+        ],
+    ),
+    (
+        "a whole run on a GPU, {gpu_run_phones:.0f} phones",
+        "gpu-run",
+        [
+            "{gpu_run_decisions_per_s:,.0f} and {gpu_run_trained_turns_per_s:,.0f}",
+            "decides {gpu_run_deciding_share:.0%}",
+        ],
+    ),
+    (
+        "Qwen2.5-VL 3B decides",
+        "policy",
+        [
+            "{gpu_decisions_per_s_qwen_3b_b128:.1f};",
+            "{gpu_decisions_per_s_qwen_3b_compiled_b128:.1f} with",
+        ],
+    ),
+    (
+        "one version of {broadcast_mb:.0f} MB to {broadcast_collectors:.0f} collectors",
+        "cluster",
+        ["{broadcast_s:.2f} s"],
+    ),
+    (
+        "10,000 simulated phones",
+        "phones",
+        [
+            "{phones_10000_gb:.1f} GB, {phones_10000_threads:.0f} threads, ",
+            "{phones_10000_steps_per_s:.1f} decisions/s",
+            "all ready after {phones_10000_ready_s:.0f} s",
+        ],
+    ),
+]
+
+
+@pytest.mark.parametrize(("row", "name", "cells"), ASKED, ids=[row for row, _, _ in ASKED])
+def test_what_was_got_is_what_was_measured(row: str, name: str, cells: list[str]) -> None:
+    figures = json.loads((ROOT / f"benchmarks/results/{name}.json").read_text("utf-8"))
+    page = (ROOT / "docs/results.md").read_text("utf-8")
+    [line] = [each for each in page.splitlines() if each.startswith(f"| {row.format(**figures)}")]
+    for cell in cells:
+        assert cell.format(**figures).replace("%", " %") in line
 
 
 def test_another_figure_is_noticed() -> None:
