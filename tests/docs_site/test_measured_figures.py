@@ -81,7 +81,11 @@ def test_the_page_of_results_has_the_same_gains(seed: int) -> None:
 
 
 ASKED = [  # of docs/results.md: how a row begins, the file, and its figures as they are written
-    ("the starter decides", "policy", ["{gpu_decisions_per_s_starter_b256:,.0f} |"]),
+    (
+        "the starter decides",
+        "policy",
+        ["{gpu_decisions_per_s_starter_b256:,.0f}, {gpu_limit_share_starter_b256:.0%} of what"],
+    ),
     (
         "the starter learns",
         "learner",
@@ -104,6 +108,7 @@ ASKED = [  # of docs/results.md: how a row begins, the file, and its figures as 
         [
             "{gpu_decisions_per_s_qwen_3b_b128:.1f};",
             "{gpu_decisions_per_s_qwen_3b_compiled_b128:.1f} with",
+            "use {gpu_bandwidth_share_qwen_3b_b32:.0%} of its bandwidth",
         ],
     ),
     (
