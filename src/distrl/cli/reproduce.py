@@ -21,7 +21,8 @@ from distrl.errors import CorruptLog, UsageError
 if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
 
-TIMED = ("seconds", "per_second", "flops", "memory", "time")  # figures that no run repeats
+# Figures that no run repeats; the watch looks as often as its share of the time allows.
+TIMED = ("seconds", "per_second", "flops", "memory", "time", "watch/")
 
 
 def reproduce(
@@ -107,9 +108,9 @@ def _compare_figures(first: RunDirectory, second: RunDirectory) -> tuple[bool, s
     ours, theirs = _figures(first), _figures(second)
     for at, (mine, other) in enumerate(zip(ours, theirs, strict=False)):
         if mine != other:
-            names = [name for name in mine if mine[name] != other.get(name)]
+            names = [name for name in mine | other if mine.get(name) != other.get(name)]
             said = f"update {at + 1} differs in {', '.join(names[:4])}"
-            return False, f"not the same: {said} ({mine[names[0]]} and {other.get(names[0])})"
+            return False, f"not the same: {said} ({mine.get(names[0])} and {other.get(names[0])})"
     if len(ours) != len(theirs) or not ours:
         return False, f"not the same: {len(ours)} and {len(theirs)} updates"
     return True, f"the same: every figure of {len(ours)} updates is equal"
