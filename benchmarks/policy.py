@@ -4,7 +4,8 @@ On a CPU: the starter model for 1, 8 and 32 phones at a time, on screens of real
 the log-probabilities of sampling and of training lie apart in float32. On a GPU, in the same run:
 the starter, and a Qwen2.5-VL of 3B sizes with random weights, each beside Hugging Face's own
 `generate` called once for each phone; all answers have the same number of tokens (random weights
-never end one). Without a GPU the figures of the last run with one are kept, with their date.
+never end one). Without a GPU the figures of the last run with one are kept, with their date. How
+near they come to the GPU's limits `gpu_limits` computes; `--limits` does that alone.
 """
 
 from __future__ import annotations
@@ -25,8 +26,9 @@ import torch
 from rich.console import Console
 from rich.table import Table
 
+from benchmarks.gpu_limits import count_operations, language_weights, limit_shares
 from benchmarks.random_qwen import random_qwen
-from benchmarks.results_file import RESULTS, write_results
+from benchmarks.results_file import RESULTS, update_results, write_results
 from distrl.agent.answer_sampling import SamplingSettings
 from distrl.agent.dialects import dialect_named
 from distrl.agent.encoding_cache import EncodingCache
@@ -214,6 +216,12 @@ def earlier_gpu_figures() -> dict[str, Any]:
     return {name: value for name, value in kept.items() if "gpu" in name or "bf16" in name}
 
 
+def limits(figures: dict[str, Any], model: str) -> Figures:
+    """How near the figures of a GPU come to what it can do."""
+    operations = count_operations(load_policy(model, seed=0), screens(8))
+    return limit_shares(figures, operations, language_weights(), ANSWER)
+
+
 def show(figures: dict[str, Any]) -> None:
     table = Table(title="Decisions, each for one phone")
     table.add_column("figure")
@@ -229,7 +237,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=10.0, help="for each figure")
     parser.add_argument("--gpu-out", type=Path, help="measure the GPU only, and write it here")
     parser.add_argument("--gpu-from", type=Path, help="take the figures of such a file")
+    parser.add_argument("--limits", action="store_true", help="measure nothing anew")
     given = parser.parse_args()
+    if given.limits:
+        computed = limits(earlier_gpu_figures(), given.model)
+        show(computed)
+        CONSOLE.print(f"written to {update_results('policy', computed, 'limits')}")
+        return
     if given.gpu_out:
         gpu: dict[str, Any] = dict(on_gpu(given.model, given.seconds))
         gpu["gpu"] = torch.cuda.get_device_name()
@@ -247,7 +261,7 @@ def main() -> None:
         gpu = json.loads(given.gpu_from.read_text("utf-8"))
     elif torch.cuda.is_available():
         gpu = dict(on_gpu(given.model, given.seconds))
-    figures = {**on_cpu(given.model, given.seconds), **gpu}
+    figures = {**on_cpu(given.model, given.seconds), **gpu, **limits(gpu, given.model)}
     show(figures)
     CONSOLE.print(f"written to {write_results('policy', figures)}")
 

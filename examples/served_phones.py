@@ -1,8 +1,9 @@
 """Train on phones on adb: ten minutes on four simulated ones, which adb takes for real ones.
 
 In another window: `distrl phone serve --phones 4`; then
-`for port in 7411 7412 7413 7414; do adb connect 127.0.0.1:$port; done`. Handsets are the same with
-`distrl.load_config("handsets")`: docs/start/handsets.md says what their owners agree to first.
+`for port in 7411 7412 7413 7414; do distrl adb connect 127.0.0.1:$port; done` (adb, wherever it is
+installed). Handsets are the same with `distrl.load_config("handsets")`: docs/start/handsets.md says
+what their owners agree to first.
 """
 
 import sys

@@ -30,7 +30,8 @@ PACKAGE = "src/distrl/"
 # Each part owns its settings; `config` collects them, so it stands above the parts.
 EVERYBODY = {
     "records", "errors", "hierarchy", "bounds", "json_lines", "loopback_peer", "plugin_shape",
-    "plugins", "private_folder", "processor", "standard_streams", "toml_file", "watched_threads",
+    "output_file", "plugins", "private_folder", "processor", "standard_streams", "toml_file",
+    "watched_threads",
 }  # fmt: skip
 CIRCLE = {
     "devices", "judging", "task_sets", "agent", "episodes", "replay", "learning", "weights",
@@ -49,6 +50,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "processor": set(),
     "json_lines": set(),
     "loopback_peer": set(),
+    "output_file": set(),
     "private_folder": set(),
     "standard_streams": set(),
     "toml_file": set(),
@@ -81,6 +83,7 @@ PHONE = "phonesim."
 PHONE_SEES = (
     "distrl.records", "distrl.errors", "distrl.hierarchy", "distrl.bounds",
     "distrl.plugins", "distrl.plugin_shape", "distrl.loopback_peer", "distrl.standard_streams",
+    "distrl.output_file",
 )  # fmt: skip
 PHONE_LAYERS = (
     "languages", "drawing", "scene", "toolkit", "app", "contents", "web", "apps", "system_ui",

@@ -15,11 +15,14 @@ from rich.console import Console
 from rich.markup import escape
 from rich.table import Table
 
-from distrl.errors import DistrlError, UsageError
+from distrl.errors import DistrlError, UsageError, storage_error
+from distrl.output_file import prepare_output_file
 from distrl.standard_streams import open_streams
 
 if TYPE_CHECKING:
     from PIL.Image import Image
+
+PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
 
 phone_app = typer.Typer(
     no_args_is_help=True,
@@ -196,8 +199,13 @@ def serve(
 
 
 def _write(path: Path, picture: Image) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    picture.save(path, optimize=True)
+    prepare_output_file(path, "screen.png")
+    if path.suffix.lower() not in PICTURES:
+        raise UsageError(f"{path} is no picture by its name; end it in {' or '.join(PICTURES)}")
+    try:
+        picture.save(path, optimize=True)
+    except OSError as error:
+        raise storage_error(error, f"writing {path}") from error
     Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)
 
 

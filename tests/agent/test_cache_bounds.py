@@ -1,7 +1,7 @@
 """A replay of many more screens than there is room for: caches stay within their bytes.
 
-A hundredth of a replay of 100,000 screens with 1 GB for what is made of them; each screen is drawn
-several times, in an order that no cache can foresee.
+The quick tests draw 5,000 screens twice each, in an order that no cache can foresee, with room for
+2,816 rows of 1 KiB. The slow ones fill caches to their size in a run: 1 GiB, in 131,072 rows.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from distrl.replay.compressed_screen import CompressedScreen
 
 SCREENS, BATCH, WIDTH = 5000, 64, 256
 ROW = 4 * WIDTH  # bytes
+GIB, WIDE = 2**30, 2048  # of the slow tests: bytes, and numbers in a row of 8 KiB
 MAX_BYTES = 11 * FIRST_ROWS * ROW  # the last block that is added is smaller than those before it
 
 
@@ -106,3 +107,45 @@ def test_features_stay_within_their_bytes_whatever_their_sizes() -> None:
     assert cache.nbytes == sum(each.nbytes for each in cache._kept.values())
     a_batch = 8 * BATCH * 7 * ROW
     assert allocations.most <= MAX_BYTES + a_batch
+
+
+def wide_rows(count: int, number: int) -> Tensor:
+    return torch.full((count, WIDE), float(number))
+
+
+@pytest.mark.slow
+def test_a_gibibyte_of_encodings_is_never_more() -> None:
+    """More keys than fit: 160 batches of 1,024, so that a fifth of them is evicted."""
+    cache, batch = EncodingCache(GIB), 1024
+    with Allocations() as allocations:
+        for number in range(160):
+            keys: list[Key] = [(f"{number}", f"{place}") for place in range(batch)]
+
+            def encode(places: list[int], number: int = number) -> Parts:
+                return (wide_rows(len(places), number),)
+
+            [found] = cache.rows(keys, encode)
+            assert (found.shape, float(found[-1, -1])) == ((batch, WIDE), number)
+            assert cache.nbytes <= GIB
+    assert (len(cache), cache.nbytes) == (2**17, GIB)
+    assert allocations.most <= GIB + 4 * batch * WIDE * 4
+    last = [("159", f"{place}") for place in range(batch)]
+    assert float(cache.rows(last, lambda places: pytest.fail("known"))[0][0, 0]) == 159
+
+
+@pytest.mark.slow
+def test_a_gibibyte_of_features_is_never_more() -> None:
+    cache, batch = FeatureCache(GIB), 256
+
+    def compute(some: Sequence[Screen]) -> list[Tensor]:
+        return [wide_rows(1, int(each.address)) for each in some]
+
+    with Allocations() as allocations:
+        for first in range(0, 160 * 1024, batch):
+            screens = [CompressedScreen(b"", 1, 1, str(first + n)) for n in range(batch)]
+            found = cache.of(screens, compute)
+            assert found is not None
+            assert (found.shape, float(found[-1, -1])) == ((batch, WIDE), first + batch - 1)
+            assert cache.nbytes <= GIB
+    assert (len(cache), cache.nbytes) == (2**17, GIB)
+    assert allocations.most <= GIB + 4 * batch * WIDE * 4

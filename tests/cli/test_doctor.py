@@ -60,6 +60,18 @@ def test_a_gpu_is_named() -> None:
     assert gpu == Finding("GPU", "good", "H200 (140 GB), CUDA 13.0")
 
 
+def test_a_gpu_of_apple_is_named_and_not_recommended() -> None:
+    told = '{"version": "2.13", "threads": 8, "built_for": null, "gpus": [], "mps": true}'
+    _, gpu = doctor.torch_findings(answer(0, told))
+    assert (gpu.verdict, gpu.found) == ("note", "Apple's (MPS), on which nothing was ever run")
+    assert "agent.policy.device=cpu" in gpu.advice
+
+
+def test_torch_itself_says_which_gpus_there_are() -> None:
+    torch, *_ = doctor.torch_findings(doctor.ask_torch(doctor.PROBE, os.environ))
+    assert torch.verdict == "good"
+
+
 def test_a_process_that_bf16_ends_is_told_apart_from_one_that_fails() -> None:
     assert doctor.bf16_finding(answer(0), answer(0)).verdict == "good"
     trap = doctor.bf16_finding(answer(-4), answer(0))

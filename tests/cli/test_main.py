@@ -113,7 +113,13 @@ def test_tasks_can_be_listed_by_family_and_split() -> None:
         (["phone", "play", "no.such/train/0"], UnknownTask),
         (["phone", "play", "notes.create/train/0", "--agent", "robot"], UsageError),
         (["phone", "play", "notes.create/train/0", "--out", "x.avi"], UsageError),
+        (["phone", "draw", "--out", "."], UsageError),
+        (["phone", "draw", "--out", "screen"], UsageError),
         (["evaluate", "done", "--episodes", "1", "--json", "."], UsageError),
+        (["evaluate", "done", "--on", "quick_start", "--json", "."], UsageError),
+        (["evaluate", "done", "--episodes", "1", "--result", "."], UsageError),
+        (["evaluate", "done", "--episodes", "1", "--result", ""], UsageError),
+        (["evaluate", "done", "--episodes", "1", "--task-set", ".."], UsageError),
         (["tasks", "--family", "garden"], UsageError),
         (["tasks", "--split", "exam"], UsageError),
         (["train", "--set", "devices.cuont=3"], InvalidSetting),
@@ -176,7 +182,7 @@ def test_a_place_that_cannot_be_written_to_is_said_in_one_line(
     with pytest.raises(SystemExit) as stopped:
         main()
     assert stopped.value.code == 2
-    assert capsys.readouterr().err.startswith("StorageError: using /proc/x")
+    assert capsys.readouterr().err.startswith("StorageError: making the folder of /proc/x/")
 
 
 @pytest.mark.slow

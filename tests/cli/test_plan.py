@@ -73,6 +73,15 @@ def test_several_systems_stand_side_by_side(file: Path, tmp_path: Path) -> None:
     assert many["decisions_per_second"] > few["decisions_per_second"]
 
 
+def test_a_folder_to_write_to_is_refused_before_anything_is_planned(
+    file: Path, tmp_path: Path
+) -> None:
+    result = CliRunner().invoke(app, ["plan", str(file), "--json", str(tmp_path)])
+    assert isinstance(result.exception, UsageError)
+    assert f"{tmp_path} is a folder" in str(result.exception)
+    assert result.stdout == ""
+
+
 def test_what_does_not_fit_together_is_refused(file: Path, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="--gpus was given 2 times"):
         said(file, "--phones", 6, "--phones", 12, "--phones", 24, "--gpus", 1, "--gpus", 2)

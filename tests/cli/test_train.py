@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 import typer
 from rich.console import Console
+from tests.engine.run.test_model_card import RESULT
 from tests.engine.tiny_runs import tiny_config
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
-from distrl.cli.train import new_directory, run_command
+from distrl.cli.train import new_directory, run_command, show_result
 from distrl.config.training_config import load_config, load_run_config
 from distrl.errors import DirectoryInUse, InvalidSetting, UsageError
 
@@ -55,6 +56,21 @@ def test_options_are_settings(tmp_path: Path) -> None:
     assert "10.0.0.5:6379" in answered.output
     refused = RUNNER.invoke(app, ["train", "--dry-run", "--engine", "cloud"])
     assert isinstance(refused.exception, InvalidSetting)
+
+
+@pytest.mark.parametrize(
+    ("split", "said"),
+    [
+        ("test", "success on unseen tasks: 19%"),
+        ("train", "success on tasks of a split that was trained on: 19%"),
+    ],
+)
+def test_the_last_lines_call_unseen_only_what_is(tmp_path: Path, split: str, said: str) -> None:
+    config = tiny_config(tmp_path, tmp_path, f"evaluation.split={split}")
+    console = Console(file=StringIO(), width=200)
+    show_result(console, new_directory(config), config, RESULT)
+    assert isinstance(console.file, StringIO)
+    assert said in console.file.getvalue()
 
 
 def test_what_is_refused_leaves_no_directory(tmp_path: Path) -> None:

@@ -108,6 +108,19 @@ def test_what_is_not_measured_is_not_evaluated(tmp_path: Path) -> None:
     assert config.by_environment()["tall"].evaluation.before == 0
 
 
+def test_success_is_of_unseen_tasks_unless_some_environment_plays_that_split(
+    tmp_path: Path,
+) -> None:
+    assert mixed_config(tmp_path, tmp_path).measures_unseen
+    words = ("environments.small.evaluation_split=train", "environments.tall.measured=false")
+    assert not mixed_config(tmp_path, tmp_path, *words).measures_unseen
+    others = ("environments.small.tasks.split=test", "environments.small.measured=false")
+    assert not mixed_config(tmp_path, tmp_path, *others).measures_unseen
+    assert load_config(MIXED).measures_unseen  # each trains and measures on splits of its own
+    rehearsed = ["tasks.split=undemonstrated", "tasks.rehearsal=0.2", "evaluation.split=train"]
+    assert not load_config(None, rehearsed).measures_unseen
+
+
 ADB = ["environments.{}.devices.kind=adb", "environments.{}.devices.android.safety.dry_run=true"]
 
 

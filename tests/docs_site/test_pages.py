@@ -152,6 +152,15 @@ def test_every_block_of_a_shell_is_checked_run_or_marked() -> None:
     assert {str(each): lines for each in shown if is_run(each) and (lines := unchecked(each))} == {}
 
 
+def test_what_is_typed_works_on_a_mac_and_with_adb_on_no_path() -> None:
+    """BSD's sed takes the word after -i as a suffix; the extra android puts adb on no PATH."""
+    places = [*PAGES, *(ROOT / "examples").glob("*.py")]
+    for place in places:
+        text = "" if place.name == "log.md" else place.read_text("utf-8")
+        assert not re.search(r"sed -i\s", text), place
+        assert not re.search(r"(do|&&|^) adb (connect|devices)", text, re.MULTILINE), place
+
+
 def test_every_make_target_is_there() -> None:
     targets = make_targets()
     for page in PAGES:

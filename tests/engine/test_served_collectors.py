@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from contextlib import ExitStack
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from rich.console import Console
-from tests.agent.lora_server import LoraServer, serving_adapters
+from tests.agent.lora_server import BASE, LoraServer, serving_adapters
 from tests.agent.test_served_adapters import FAMILY, SETTINGS, own_policy, trained
 from tests.agent.tiny_models import tiny_model
 from tests.engine.tiny_runs import tiny_config
@@ -16,6 +18,8 @@ from tests.episodes.made_up_collectors import ListSink
 from distrl.engine.local.local_engine import LocalEngine
 from distrl.engine.wiring import build_collector, build_weight_store
 from distrl.errors import InvalidSetting, UnusableAnswer
+from distrl.replay.store.trajectory_reader import TrajectoryReader
+from distrl.runs.metrics import read_points
 from distrl.runs.run_directory import RunDirectory
 from distrl.weights.weight_store import WeightPoller
 
@@ -82,3 +86,32 @@ def test_a_collector_plays_by_the_adapters_that_the_learner_published(tmp_path: 
     assert all(len(each.token_ids) == len(each.log_probs) > 0 for each in second.decisions)
     [handed_over] = (tmp_path / "run" / "adapters").iterdir()
     assert list(server.adapters) == [handed_over.name]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["vllm", "sglang"])
+def test_a_run_is_trained_while_a_server_decides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: Literal["vllm", "sglang"]
+) -> None:
+    """Each update goes to the server as an adapter, and what that decides is learned from."""
+    monkeypatch.setattr("distrl.agent.served_gap.PROBE_SHAPE", (168, 112, 3))
+    server = LoraServer(kind, tiny_model(FAMILY))
+    run = RunDirectory.new(tmp_path / "runs", "served", datetime(2026, 1, 1, tzinfo=UTC))
+    with serving_adapters(server) as url:
+        words = (*LORA, f"agent.server={url}", "collection.mode=one_process", "devices.count=1")
+        few = ("pacing.minimum_fill=1", "learning.learner.batch_trajectories=1")
+        ends = (*few, "run.updates=2", "evaluation.before=0", "evaluation.after=0")
+        config = tiny_config(tmp_path, tiny_model(FAMILY), *words, *ends)
+        run.write_config(config)
+        result = LocalEngine(config, run, Console(quiet=True)).train()
+    assert (result.updates, result.weights_moved) == (2, True)
+    stored = [each.trajectory for each in TrajectoryReader(run.trajectories).read()]
+    versions = {turn.weight_version for each in stored for turn in each.decisions}
+    assert versions == {0, 1}
+    assert server.asked[0] == BASE
+    [adapters] = set(server.asked) - {BASE}
+    assert adapters.endswith("-v1")
+    figures = [point.figures.get("watch/logprob_gap") for point in read_points(run.metrics)]
+    gaps = [gap for gap in figures if gap is not None]
+    assert gaps
+    assert max(gaps) < 1e-4

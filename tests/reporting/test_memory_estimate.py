@@ -11,14 +11,16 @@ from distrl.config.training_config import load_config
 from distrl.reporting.memory_estimate import (
     DEVICE_BYTES,
     PROCESS_BYTES,
+    estimate_disk,
     estimate_memory,
     show_dry_run,
 )
+from distrl.reporting.model_size import weight_count
 
 
 def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: Path) -> None:
     (tmp_path / "model.safetensors").write_bytes(bytes(1000))
-    (tmp_path / "config.json").write_bytes(bytes(500))
+    (tmp_path / "config.json").write_text('{"dtype": "bfloat16"}')
     words = [
         f"agent.model={tmp_path}",
         "collection.collectors=2",
@@ -31,16 +33,40 @@ def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: P
         "3 processes": 3 * PROCESS_BYTES,
         "4 phones": 4 * DEVICE_BYTES,
         "replay, when full": 5000 + 60 * 100,
-        "3 copies of the model": 3000,
-        "gradients and optimiser": 3000,
+        "3 copies of the model": 3 * 2000,
+        "gradients and optimiser": 3 * 2000,  # 500 weights, in float32
     }
     adapters = estimate_memory(load_config(None, [*words, "agent.policy.lora.rank=8"]))
-    assert adapters["gradients and optimiser"] == 90
+    assert adapters["gradients and optimiser"] == 180
     alone = [*words, "collection.collectors=1", "collection.mode=one_process"]
     assert estimate_memory(load_config(None, alone))["1 process"] == PROCESS_BYTES
     shared = estimate_memory(load_config(None, [*words, "engine.policy=node"]))
     assert shared["4 processes"] == 4 * PROCESS_BYTES
-    assert shared["2 copies of the model"] == 2000  # the learner's, and one for all collectors
+    assert shared["2 copies of the model"] == 4000  # the learner's, and one for all collectors
+
+
+def test_a_model_is_known_by_its_short_name_or_by_the_number_in_it() -> None:
+    one = "collection.collectors=1"
+    starter = estimate_memory(load_config(None, [one]))
+    count = weight_count("starter")
+    assert count is not None
+    assert 5e6 < count < 6e6
+    assert starter["2 copies of the model"] == 2 * 4 * count
+    hub = load_config(None, [one, "agent.model=Qwen/Qwen2.5-VL-3B-Instruct"])
+    assert estimate_memory(hub)["2 copies of the model"] == 2 * 4 * 3_750_000_000
+    assert estimate_disk(hub) > 16 * 4 * 3_750_000_000
+
+
+def test_what_a_gpu_holds_is_no_memory_of_the_machine() -> None:
+    words = ["agent.policy.device=cuda", "engine.policy=collector"]
+    assert "gradients and optimiser" not in estimate_memory(load_config(None, words))
+
+
+def test_a_dry_run_of_the_starter_counts_it() -> None:
+    file = io.StringIO()
+    show_dry_run(Console(file=file, width=80), load_config())
+    assert "2 copies of the model" in file.getvalue()
+    assert "not known" not in file.getvalue()
 
 
 def test_a_dry_run_prints_all_settings_and_the_sum() -> None:

@@ -24,6 +24,7 @@ from distrl.runs.run_records import (
     EvaluationLine,
     RecordedStep,
     Recording,
+    Stage,
     TemplateCount,
 )
 
@@ -355,6 +356,28 @@ def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory)
     assert curve[-1][1].rate == 1.0
     assert {rate.episodes for _, rate in curve} == {12}
     assert [seconds for seconds, _ in curve] == sorted(seconds for seconds, _ in curve)
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ('[tasks]\nsplit = "train"\n', "which training never saw"),
+        ('[tasks]\nsplit = "test"\n', "which training played too"),
+        ('[environments.a.tasks]\nsplit = "test"\n', "which training played too"),
+    ],
+)
+def test_only_what_training_did_not_play_is_called_unseen(
+    tmp_path: Path, settings: str, said: str
+) -> None:
+    run = RunDirectory(tmp_path)
+    run.config.write_text(settings, "utf-8")
+    counts = (TemplateCount("clock.a", 1, 2),)
+    with LineLog.open(run.evaluations) as log:
+        stages: tuple[Stage, ...] = ("before", "after")
+        for updates, stage in enumerate(stages):
+            line = EvaluationLine(stage, "test", updates, updates, 1.0, counts)
+            log.append(line)
+    assert f"the split “test”, {said}" in write_report(run).read_text("utf-8")
 
 
 def test_a_phone_that_was_lost_is_named_with_its_reason_and_what_it_cost(tmp_path: Path) -> None:

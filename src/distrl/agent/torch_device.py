@@ -18,6 +18,16 @@ def require_device(name: str) -> None:
             f'policy.device="{name}": PyTorch {torch.__version__} sees {torch.cuda.device_count()} '
             "GPUs here; take cpu, or see what `distrl doctor` says of this machine"
         )
+    if device.type == "mps" and not has_mps():
+        raise InvalidSetting(
+            f'policy.device="{name}": PyTorch {torch.__version__} sees no GPU of Apple here; take '
+            "cpu, or see what `distrl doctor` says of this machine"
+        )
+
+
+def has_mps() -> bool:
+    """Whether PyTorch sees a GPU of Apple."""
+    return torch.backends.mps.is_available()
 
 
 def gpu_names() -> str:

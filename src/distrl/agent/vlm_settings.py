@@ -40,7 +40,7 @@ class VlmSettings:
         int, Bounds(0, 10**7, "MB for what frozen encoders made of screens; 0: encode anew")
     ] = 1024
     device: Annotated[
-        str, Meaning("the torch device: cpu, cuda, cuda:1, mps", r"[a-z]+(:\d+)?")
+        str, Meaning("the torch device: cpu, cuda, cuda:1; mps was never tried", r"[a-z]+(:\d+)?")
     ] = "cpu"
     weights: Annotated[WeightType, Meaning("bfloat16 for large models, on a GPU")] = "float32"
     seed: Annotated[Seed, Fixed("adapters, critic and draws are seeded by run.seed")] = 0

@@ -43,7 +43,8 @@ PROBE = """
 import json, torch
 gpus = [torch.cuda.get_device_properties(i) for i in range(torch.cuda.device_count())]
 print(json.dumps({"version": torch.__version__, "threads": torch.get_num_threads(),
-    "built_for": torch.version.cuda, "gpus": [[g.name, g.total_memory] for g in gpus]}))
+    "built_for": torch.version.cuda, "gpus": [[g.name, g.total_memory] for g in gpus],
+    "mps": torch.backends.mps.is_available()}))
 """
 BF16 = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); print(float((x @ x)[0, 0]))"
 OPTIONAL = {  # package: what is missing without it, and the extra that brings it
@@ -212,6 +213,9 @@ def torch_findings(asked: subprocess.CompletedProcess[str]) -> Iterator[Finding]
     gpus = ", ".join(f"{name} ({size / 2**30:.0f} GB)" for name, size in told["gpus"])
     if gpus:
         yield Finding("GPU", "good", f"{gpus}, CUDA {told['built_for']}")
+    elif told.get("mps"):
+        advice = "keep to agent.policy.device=cpu, which is tested; to try it all the same: mps"
+        yield Finding("GPU", "note", "Apple's (MPS), on which nothing was ever run", advice)
     elif Path("/dev/nvidia0").exists():
         advice = "torch was built without CUDA, or for a newer driver: install a fitting wheel"
         yield Finding("GPU", "note", "there is one, but torch does not see it", advice)

@@ -26,6 +26,7 @@ from distrl.agent.policy import Policy
 from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
 from distrl.cli.evaluate_on import evaluate_on
 from distrl.errors import NotInstalled, UsageError
+from distrl.output_file import prepare_output_file
 from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Ending, Family, Split, Task
 from distrl.reporting.evaluation_report import EvaluationReport
 from distrl.reporting.progress import EvaluationProgress
@@ -173,10 +174,16 @@ class Evaluation:
     def __post_init__(self) -> None:
         if self.resume and self.figures is None:
             raise UsageError("--continue goes on from what is beside the --json FILE; give one")
-        if self.figures is not None and self.figures.is_dir():
-            raise UsageError(f"--json {self.figures} is a directory; give a file in it")
         if self.adapter is not None and (self.served or self.model in _simple_agents()):
             raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
+
+    def prepare_files(self) -> None:
+        """Refuse places that nothing can be written to before anything is played."""
+        read = self.task_set is not None and self.task_set.is_file()
+        written = {"figures": self.figures, "result": self.result}
+        for what, path in (written if read else written | {"tasks": self.task_set}).items():
+            if path is not None:
+                prepare_output_file(path, f"{what}.json")
 
     def settings(self) -> dict[str, object]:
         """What makes outcomes comparable: two parts of one evaluation have all of it in common."""
@@ -280,6 +287,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     from distrl.episodes.outcome_log import OutcomeLog
     from distrl.runs.run_directory import write_whole
 
+    evaluation.prepare_files()
     started = time.perf_counter()
     tasks, settings = _tasks(evaluation), evaluation.settings()
     open_log = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new

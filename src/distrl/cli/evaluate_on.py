@@ -40,6 +40,7 @@ def evaluate_on(
             "--on keeps no episodes, cannot be resumed and has no task set or result file; leave "
             "those options out"
         )
+    evaluation.prepare_files()
     environments = {
         f"{given}/{name}" if name else given: config
         for given in dict.fromkeys(on)

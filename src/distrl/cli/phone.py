@@ -45,7 +45,6 @@ def play(
     for task, _ in [load_task(task_id) for task_id in task_ids]:
         policy = SIMPLE_AGENTS[agent](task, device, judge)
         played.append(run_episode(task, device, policy, judge))
-    out.parent.mkdir(parents=True, exist_ok=True)
     write_recording(played, out)
     for trajectory in played:
         typer.echo(f"{trajectory.ending.value}: {trajectory.task.instruction}")

@@ -17,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from distrl.errors import UsageError
+from distrl.output_file import prepare_output_file
 
 if TYPE_CHECKING:
     from distrl.planning.plan_settings import PlanSettings
@@ -65,13 +66,14 @@ def plan(
         from distrl.config.training_config import load_config
 
         raise typer.Exit(0 if show_fit(console, load_config(file)) else 1)
+    if json is not None:
+        prepare_output_file(json, "plan.json")
     settings = _settings(console, file, from_run)
     systems = _systems(settings, phones or [], gpus or [], learner_gpus or [], nodes or [])
     found = _show(console, systems, seed, minutes)
     if json is not None:
         from distrl.runs.run_directory import write_whole
 
-        json.parent.mkdir(parents=True, exist_ok=True)
         write_whole(json, json_format.dumps(found, indent=2, allow_nan=False) + "\n")
         console.print(json, highlight=False, markup=False)
 

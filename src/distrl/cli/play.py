@@ -109,7 +109,6 @@ def _record(console: Console, trajectory: Trajectory, out: Path, mark: str) -> N
     from distrl.reporting.recording import verdict_line, write_recording
 
     console.print(f"{mark}{verdict_line(trajectory)[0]}", highlight=False, markup=False)
-    out.parent.mkdir(parents=True, exist_ok=True)
     write_recording([trajectory], out)
     console.print(f"{mark}{out}", highlight=False, markup=False, soft_wrap=True)
 

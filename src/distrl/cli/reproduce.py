@@ -1,22 +1,28 @@
 """`distrl reproduce RUN`: run it again with the same settings, and say whether the same came out.
 
 What has changed since (commit, packages, machine, files) is said first. A run in one process that
-ends by updates or trajectories repeats bit by bit, so its figures must be equal; any other
-is compared by the success of its evaluation, task by task.
+ended by updates or trajectories, not by its time, repeats bit by bit, so its figures must be equal;
+any other is compared by the success of its evaluation after training, task by task. Where there is
+neither, that is said before anything runs.
 """
 
 from __future__ import annotations
 
+import json
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from distrl.errors import CorruptLog, UsageError
+
 if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
 
-TIMED = ("seconds", "per_second", "flops", "memory", "time")  # figures that no run repeats
+# Figures that no run repeats; the watch looks as often as its share of the time allows.
+TIMED = ("seconds", "per_second", "flops", "memory", "time", "watch/")
 
 
 def reproduce(
@@ -32,32 +38,68 @@ def reproduce(
 
     first = RunDirectory.existing(run)
     config = load_run_config(first.config)
-    now = RunCard.of(config, first) if against is None else RunCard.read(RunDirectory(against))
+    second = None if against is None else RunDirectory.existing(against)
+    for finished in (first, *([second] if second else [])):
+        check_comparable(finished)
+    now = RunCard.of(config, first) if second is None else RunCard.read(second)
     differences = RunCard.read(first).differences(now)
     for each in differences or ["the code, the packages, the machine and the files are the same"]:
         typer.echo(each)
-    second = RunDirectory.existing(against) if against is not None else _run_again(first)
-    same, words = compare(first, second)
+    same, words = compare(first, second or _run_again(first))
     typer.echo(words)
     raise typer.Exit(0 if same else 1)
 
 
 def _run_again(run: RunDirectory) -> RunDirectory:
-    from distrl.cli.train import new_directory, train_run
+    """A second run with the settings of the first; exits where that was stopped."""
+    from distrl.cli.train import new_directory, train_in
     from distrl.config.training_config import load_run_config
 
     config = load_run_config(run.config)
     fresh = new_directory(config)
     typer.echo(fresh.path)
-    train_run(config, fresh, Console(), resumed=False, accept_losses=False)
+    if stopped := train_in(Console(), config, fresh, None, accept_losses=False):
+        later = ["distrl", "reproduce", str(run.path), "--against", str(fresh.path)]
+        typer.echo(f"nothing was compared; once that run has ended: {shlex.join(later)}")
+        raise typer.Exit(stopped)
     return fresh
+
+
+def check_comparable(run: RunDirectory) -> None:
+    """Raise `UsageError` where a run has nothing that another could be compared with."""
+    if not run.result.exists():
+        raise UsageError(
+            f"{run.path} has no result.json, so there is nothing to compare: the run has not ended "
+            f"(distrl train --resume {shlex.quote(str(run.path))}), was a dry run, or was "
+            "collected without learning; name a run that was trained to its end"
+        )
+    if not repeats(run) and not _successes(run):
+        raise UsageError(
+            f"{run.path} has nothing to compare: it was not measured after training "
+            "(evaluation.after), and only with collection.mode=one_process, ended by run.updates "
+            "or run.trajectories, would its figures repeat; name a run that has one of these"
+        )
+
+
+def repeats(run: RunDirectory) -> bool:
+    """Whether the figures of a finished run come out again: in one process, not ended by time."""
+    from distrl.config.training_config import load_run_config
+    from distrl.runs.checked_json import is_as_written
+
+    content = run.result.read_bytes()
+    if not is_as_written(content):
+        raise CorruptLog(f"{run.result} is not as the run wrote it; name another run")
+    config = load_run_config(run.config)
+    counted = json.loads(content)
+    limits = {"updates": config.run.updates, "trajectories": config.run.trajectories}
+    return config.collection.mode == "one_process" and any(
+        limit is not None and counted[name] >= limit for name, limit in limits.items()
+    )
 
 
 def compare(first: RunDirectory, second: RunDirectory) -> tuple[bool, str]:
     """Whether two runs of the same settings came to the same, and a sentence about it."""
-    from distrl.config.training_config import load_run_config
-
-    if load_run_config(first.config).collection.mode == "one_process":
+    if repeats(first) and repeats(second):
         return _compare_figures(first, second)
     return _compare_success(first, second)
 
@@ -66,9 +108,9 @@ def _compare_figures(first: RunDirectory, second: RunDirectory) -> tuple[bool, s
     ours, theirs = _figures(first), _figures(second)
     for at, (mine, other) in enumerate(zip(ours, theirs, strict=False)):
         if mine != other:
-            names = [name for name in mine if mine[name] != other.get(name)]
+            names = [name for name in mine | other if mine.get(name) != other.get(name)]
             said = f"update {at + 1} differs in {', '.join(names[:4])}"
-            return False, f"not the same: {said} ({mine[names[0]]} and {other.get(names[0])})"
+            return False, f"not the same: {said} ({mine.get(names[0])} and {other.get(names[0])})"
     if len(ours) != len(theirs) or not ours:
         return False, f"not the same: {len(ours)} and {len(theirs)} updates"
     return True, f"the same: every figure of {len(ours)} updates is equal"
@@ -101,7 +143,7 @@ def _compare_success(first: RunDirectory, second: RunDirectory) -> tuple[bool, s
         f"[{100 * low:+.1f}, {100 * high:+.1f}]"
     )
     if not gain.tasks:
-        return False, "no evaluation after training in both: there is nothing to compare"
+        return False, "no task was measured after training in both: there is nothing to compare"
     verdict = "more than by accident" if gain.significant else "which is within what seeds do"
     return not gain.significant, f"{words}, {verdict}"
 

@@ -75,13 +75,8 @@ def show_fit(console: Console, config: TrainingConfig, folder: Path = Path()) ->
 def needs(config: TrainingConfig, folder: Path) -> list[Need]:
     from distrl.process_environment import available_memory
     from distrl.reporting.memory_estimate import estimate_disk, estimate_memory
-    from distrl.reporting.model_size import model_bytes, named_weights
 
     parts = estimate_memory(config)
-    if model_bytes(Path(config.agent.model)) is None and (
-        count := named_weights(config.agent.model)
-    ):
-        parts["the model, while it is read"] = 2 * count
     memory = Need("memory", sum(parts.values()), available_memory(), _memory_advice(config), parts)
     disk = Need("disk", estimate_disk(config), shutil.disk_usage(folder).free,
                 "lower store.byte_limit")  # fmt: skip

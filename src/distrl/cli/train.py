@@ -123,10 +123,10 @@ def run_command(
             show_dry_run(console, config)
             return 0
         run = _opened(console, config, earlier, view=view)
-        return _trained(console, config, run, earlier, accept_losses=accept_losses)
+        return train_in(console, config, run, earlier, accept_losses=accept_losses)
 
 
-def _trained(
+def train_in(
     console: Console,
     config: TrainingConfig,
     run: RunDirectory,
@@ -160,7 +160,7 @@ def _trained(
     if is_dry(config):
         console.print(DRY_RUN_ENDED, highlight=False, soft_wrap=True)
         return 0
-    _show_result(console, run, result)
+    show_result(console, run, config, result)
     _show_policy(console, run, config)
     return 0
 
@@ -210,12 +210,15 @@ def new_directory(config: TrainingConfig) -> RunDirectory:
     return run
 
 
-def _show_result(console: Console, run: RunDirectory, result: RunResult) -> None:
+def show_result(
+    console: Console, run: RunDirectory, config: TrainingConfig, result: RunResult
+) -> None:
     from distrl.reporting.live_view import duration, gain_words, rate_words, time_words
 
     before, after = rate_words(result.success_before), rate_words(result.success_after)
     measured = result.success_before.episodes or result.success_after.episodes
-    success = f"success on unseen tasks: {before} before, {after} after "
+    tasks = "unseen tasks" if config.measures_unseen else "tasks of a split that was trained on"
+    success = f"success on {tasks}: {before} before, {after} after "
     console.print(
         f"{success if measured else ''}{result.trajectories} trajectories and "
         f"{result.updates} updates in "

@@ -232,7 +232,9 @@ class CollectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings(Checked):
-    """How success is measured: on tasks that training never saw; as many in each environment."""
+    """How success is measured: on tasks that training never saw, unless `split` is one of those
+    that it plays; as many in each environment.
+    """
 
     before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
     after: Annotated[int, Bounds(0, 10**6, "episodes after training")] = 100

@@ -47,6 +47,11 @@ class TaskSettings:
     aitw: AitwSettings = field(default_factory=AitwSettings)
     android_world: AndroidWorldSettings = field(default_factory=AndroidWorldSettings)
 
+    @property
+    def played_splits(self) -> tuple[Split, ...]:
+        """Those that training plays tasks of."""
+        return (self.split, "train") if self.rehearsal else (self.split,)
+
     def __post_init__(self) -> None:
         if self.source == "simulated":
             self._check_simulated()

@@ -153,6 +153,17 @@ class TrainingConfig:
             if not self.environments or self.environments[name].measured
         }
 
+    @property
+    def measures_unseen(self) -> bool:
+        """Is success measured on tasks of other splits than those that training plays?"""
+        played = {
+            (each.tasks.source, split)
+            for each in self.by_environment().values()
+            for split in each.tasks.played_splits
+        }
+        measured = {(e.tasks.source, e.evaluation.split) for e in self.measured().values()}
+        return played.isdisjoint(measured)
+
     def of_collector(self, number: int) -> tuple[TrainingConfig, int]:
         """The settings of a collector's environment, and its number among the collectors there."""
         for each in self.by_environment().values() if self.environments else ():

@@ -85,7 +85,7 @@ def success_curve(story: RunStory, width: int) -> Figure | None:
             fmt="o",
             markersize=8,
             color=SECOND,
-            label="" if place else "evaluation on unseen tasks",
+            label="" if place else "evaluation",
         )
     axes.set(xlim=(0, story.seconds / seconds or 1), ylim=(0, 1), xlabel=unit)
     axes.yaxis.set_major_formatter(PercentFormatter(1.0, decimals=0))

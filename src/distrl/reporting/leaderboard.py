@@ -25,6 +25,7 @@ from rich.table import Table
 from distrl import __version__
 from distrl.episodes.outcome import Outcome, SuccessRate, paired_gain
 from distrl.errors import CorruptOutcomes, OtherSettings, UsageError
+from distrl.output_file import prepare_output_file
 from distrl.records import Ending, Task
 from distrl.runs.run_directory import write_whole
 from phonesim.drift import Drift
@@ -161,7 +162,7 @@ def write_result(path: Path, result: ResultFile) -> None:
 
 
 def _write(path: Path, record: TaskSetFile | ResultFile) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
+    prepare_output_file(path, f"{path.stem or 'result'}.json")
     plain = msgspec.to_builtins(asdict(record))
     lines = (f"{json.dumps(key)}: {json.dumps(value)}" for key, value in plain.items())
     write_whole(path, "{\n" + ",\n".join(lines) + "\n}\n")

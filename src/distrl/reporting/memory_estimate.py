@@ -1,14 +1,13 @@
 """How much memory a run will want, before it starts: what `distrl train --dry-run` says.
 
-An estimate that errs upwards, from the settings and the size of the model's files. A process with
-torch, transformers and a phone in it was measured at 420 MB, a further phone at 3 MB; an emulator
-is counted as docs/real-phones.md has it. The learner keeps weights, gradients and two moments of
-AdamW in float32; with adapters those of a few per cent. `gpu_estimate` has what a GPU must hold.
+An estimate that errs upwards, from the settings and the size of the model, by its files or by its
+name (`model_size`). A process with torch, transformers and a phone in it was measured at 420 MB, a
+further phone at 3 MB; an emulator is counted as docs/real-phones.md has it. The learner keeps
+weights, gradients and two moments of AdamW in `agent.policy.weights`; with adapters those of a few
+per cent. With a GPU its memory holds them (`gpu_estimate`), and each process reads the model first.
 """
 
 from __future__ import annotations
-
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -17,7 +16,7 @@ from distrl.agent.torch_device import free_gpu_memory
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig
 from distrl.reporting.gpu_estimate import ADAPTER_SHARE, TRAINED_COPIES, estimate_gpu_memory
-from distrl.reporting.model_size import model_bytes
+from distrl.reporting.model_size import WIDTHS, weight_count
 
 PROCESS_BYTES = 420 * 2**20
 DEVICE_BYTES = 3 * 2**20
@@ -28,8 +27,8 @@ KEPT_COPIES = 4  # of checkpoints, the unfinished one included; published weight
 
 def estimate_memory(config: TrainingConfig) -> dict[str, int]:
     """Bytes by what they are for; without those of a model whose size is not known."""
-    known = model_bytes(Path(config.agent.model)) or 0
-    trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
+    held = _weight_bytes(config)
+    on_gpu = config.agent.policy.device.startswith("cuda")
     in_one = config.collection.mode == "one_process"
     processes = 1 if in_one else 1 + config.collector_count
     policies = 1 + config.collector_count if config.environments else processes
@@ -39,8 +38,8 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
         f"{processes} process{'es' if processes > 1 else ''}": processes * PROCESS_BYTES,
         **dict(map(_devices, config.by_environment().values())),
         "replay, when full": config.replay.byte_limit + PLACE_BYTES * config.replay.capacity,
-        f"{policies} copies of the model": policies * known,
-        "gradients and optimiser": TRAINED_COPIES * trained,
+        f"{policies} copies of the model": policies * held,
+        "gradients and optimiser": 0 if on_gpu else TRAINED_COPIES * _trained(config, held),
     }
     return {name: size for name, size in parts.items() if size}
 
@@ -57,15 +56,13 @@ def _devices(config: TrainingConfig) -> tuple[str, int]:
 
 def estimate_disk(config: TrainingConfig) -> int:
     """Bytes that a run may write: trajectories, checkpoints, and published weights."""
-    known = model_bytes(Path(config.agent.model)) or 0
-    trained = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
+    trained = _trained(config, _weight_bytes(config))
     return config.store.byte_limit + KEPT_COPIES * (1 + TRAINED_COPIES) * trained
 
 
 def estimate_joined_disk(config: TrainingConfig, waiting: int, *, own_policy: bool) -> int:
     """Bytes that a joined collector may keep: `waiting` bytes of trajectories, and weights."""
-    known = model_bytes(Path(config.agent.model)) or 0
-    published = known if config.agent.policy.lora is None else round(ADAPTER_SHARE * known)
+    published = _trained(config, _weight_bytes(config))
     return waiting + (KEPT_COPIES * published if own_policy else 0)
 
 
@@ -84,8 +81,19 @@ def show_dry_run(console: Console, config: TrainingConfig) -> None:
     if on_gpu := sum(estimate_gpu_memory(config, free).values()):
         table.add_row(f"on {config.agent.policy.device} at least", gigabytes(on_gpu))
     console.print(table, highlight=False)
-    if model_bytes(Path(config.agent.model)) is None:
+    if weight_count(config.agent.model) is None:
         console.print(f"(without the weights of {config.agent.model!r}: their size is not known)")
+
+
+def _weight_bytes(config: TrainingConfig) -> int:
+    """Of a model in a process; 0 where nothing says how large it is."""
+    policy = config.agent.policy
+    return (weight_count(config.agent.model) or 0) * WIDTHS.get(policy.weights, 4)
+
+
+def _trained(config: TrainingConfig, weights: int) -> int:
+    """Bytes of those that are trained."""
+    return weights if config.agent.policy.lora is None else round(ADAPTER_SHARE * weights)
 
 
 def gigabytes(size: int) -> str:

@@ -26,9 +26,10 @@ def named_weights(model: str) -> int | None:
 
 def weight_count(model: str) -> int | None:
     """How many weights a model has; None where neither files nor name say it."""
+    from distrl.agent.loading import model_path
     from distrl.agent.model_directory import saved_type
 
-    saved = model_bytes(folder := Path(model))
+    saved = model_bytes(folder := Path(model_path(model)))  # the starter's has another name
     if saved is None:
         return named_weights(model)
     return saved // WIDTHS.get(saved_type(folder), 4)

@@ -16,6 +16,7 @@ from PIL import Image, ImageDraw, ImageFont
 from distrl import records as r
 from distrl.episodes.live_feed import confidence
 from distrl.errors import NotInstalled, UsageError
+from distrl.output_file import prepare_output_file
 
 STEP_SECONDS, END_SECONDS = 1.1, 2.6  # that a recording shows a screen, and the last one
 FRAMES = 10  # a second, of an MP4
@@ -295,6 +296,7 @@ def require_recording(path: Path) -> None:
     """Refuse a file that no recording can be written to, before anything is played."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"--out {path}; give a recording (.gif, .mp4) or a contact sheet (.png)")
+    prepare_output_file(path, "episode.gif")
     if path.suffix == ".mp4" and not can_write_mp4():
         raise NotInstalled(
             "an MP4 needs an encoder: pip install 'distrl[video]' (imageio-ffmpeg); a .gif does not"

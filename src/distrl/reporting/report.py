@@ -115,6 +115,7 @@ def report_page(story: RunStory, page: str = "") -> str:
         after=after,
         whole=TemplateRow("all of them", before.rate, after.rate) if before and after else None,
         environments=_environment_rows(before, after) if before and after else [],
+        trained_on=bool(after and set(after.split.split(", ")) & _played_splits(settings)),
         templates=_template_rows(before, after) if before and after else [],
         rows_shown=ROWS_SHOWN,
         lasted=duration(account.training_seconds or story.seconds),
@@ -160,10 +161,7 @@ def _settings_text(config: Path) -> str:
 
 def _about(settings: str) -> str:
     """The run in one line, from its settings; what a damaged file does not say is left out."""
-    try:
-        tree = loads_toml(settings)
-    except ValueError:  # among the losses
-        tree = {}
+    tree = _tree(settings)
     names = ("learning.algorithm", "agent.model", "run.seed")
     algorithm, model, seed = (_setting(tree, name) for name in names)
     parts = [
@@ -176,12 +174,31 @@ def _about(settings: str) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _tree(settings: str) -> dict[str, Any]:
+    """The settings by section; nothing where the file is damaged, which is among the losses."""
+    try:
+        return loads_toml(settings)
+    except ValueError:
+        return {}
+
+
+def _environments(tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """The settings of each environment of the run, by its name; of a run without, its own."""
+    named = tree.get("environments")
+    found = named if isinstance(named, dict) and named else {"": tree}
+    return {name: each if isinstance(each, dict) else {} for name, each in found.items()}
+
+
+def _played_splits(settings: str) -> set[str]:
+    """Those that training played tasks of."""
+    every = _environments(_tree(settings)).values()
+    rehearsed = any(_setting(each, "tasks.rehearsal") not in ("", "0", "0.0") for each in every)
+    return {_setting(each, "tasks.split") for each in every} | ({"train"} if rehearsed else set())
+
+
 def _about_devices(tree: dict[str, Any]) -> Iterator[str]:
     """In each environment of the run."""
-    named = tree.get("environments")
-    environments = named if isinstance(named, dict) and named else {"": tree}
-    for name, each in environments.items():
-        own = each if isinstance(each, dict) else {}
+    for name, own in _environments(tree).items():
         count, kind = _setting(own, "devices.count"), _setting(own, "devices.kind")
         if count and kind:
             yield f"{name}: {count} {kind} devices" if name else f"{count} {kind} devices"
@@ -192,7 +209,7 @@ def _setting(tree: dict[str, Any], name: str) -> str:
     section, _, key = name.partition(".")
     table = tree.get(section)
     value = table.get(key) if isinstance(table, dict) else None
-    return str(value) if isinstance(value, str | int) else ""
+    return str(value) if isinstance(value, str | int | float) else ""
 
 
 def _environment_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:

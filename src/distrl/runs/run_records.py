@@ -200,7 +200,7 @@ class EnvironmentSuccess:
 
 @dataclass(frozen=True, slots=True)
 class RunResult:
-    """The result of a run. Success before and after is on tasks that training never saw."""
+    """The result of a run. Success before and after is on tasks of `evaluation.split`."""
 
     success_before: SuccessRate
     success_after: SuccessRate

@@ -56,6 +56,17 @@ def test_a_measured_policy(tmp_path: Path) -> None:
     assert "| after | 50% [40%, 60%] | 100 |" in card
     assert "+31 points" in card
     assert "seed 0" in card
+    assert "split `test`, which training never saw" in card
+
+
+def test_tasks_of_the_split_that_was_trained_on_are_not_called_unseen(tmp_path: Path) -> None:
+    run = run_with_policy(tmp_path)
+    config = tiny_config(tmp_path, tmp_path, "evaluation.split=train")
+    run.write_config(config)
+    note_card(config, run)
+    card = model_card(run, config, RESULT)
+    assert "split `train`, which training played too" in card
+    assert "never saw" not in card
 
 
 def test_one_that_nobody_measured_says_so(tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ from PIL import Image
 from tests.replay.made_up_trajectories import trajectory
 
 from distrl.episodes.demonstrations import demonstrate
-from distrl.errors import NotInstalled, StorageError
+from distrl.errors import NotInstalled, StorageError, UsageError
 from distrl.records import Decision, Ending, Tap, Trajectory, TypeText
 from distrl.replay.store.parquet import COLUMNS, ROWS_AT_ONCE, export_parquet
 from distrl.replay.store.trajectory_store import TrajectoryStore
@@ -119,8 +119,15 @@ def test_an_export_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         export_parquet(failing(), tmp_path / "out.parquet")
     assert [path.name for path in tmp_path.iterdir()] == ["out.parquet"]
     assert rows_of(tmp_path / "out.parquet")[0]["trajectory_id"] == "a"
-    with pytest.raises(StorageError, match="could not export trajectories to"):
+    with pytest.raises(StorageError, match="making the folder of"):
         export_parquet([], tmp_path / "out.parquet" / "below a file")
+
+
+def test_a_folder_is_no_file_to_export_to(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"is a folder; name a file in it, such as .*\.parquet"):
+        export_parquet([], tmp_path)
+    with pytest.raises(UsageError, match="is a folder"):
+        export_parquet([], Path())
 
 
 def test_without_pyarrow_it_says_what_to_install(

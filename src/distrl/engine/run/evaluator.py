@@ -1,4 +1,4 @@
-"""Measures the policy on tasks that training never saw: before, during and after training.
+"""Measures the policy on tasks of `evaluation.split`: before, during and after training.
 
 Evaluations are played in lockstep, on simulated devices of their own (where training is on web
 pages: on pages of their own), and successes are counted by task and template. A run with several

@@ -79,11 +79,12 @@ def _measured(run: RunDirectory, config: TrainingConfig, result: RunResult) -> s
     gain = ""
     if result.gain.tasks:
         gain = f"\n\nGain: {gain_words(result.gain, weights_moved=result.weights_moved)}."
-    played = "\n".join(_tasks_played(each) for each in config.measured().values())
+    seen = "which training never saw" if config.measures_unseen else "which training played too"
+    played = "\n".join(_tasks_played(each, seen) for each in config.measured().values())
     return f"{played}, {chosen}; one run, seed {result.seed}.\n\n" + "\n".join(rows) + gain
 
 
-def _tasks_played(config: TrainingConfig) -> str:
+def _tasks_played(config: TrainingConfig, seen: str) -> str:
     """The tasks of one environment, and where they were played."""
     tasks, where = config.tasks, f"{config.environment}: " if config.environment else ""
     kinds = f"families {', '.join(tasks.families)}; " if tasks.source == "simulated" else ""
@@ -91,7 +92,7 @@ def _tasks_played(config: TrainingConfig) -> str:
     if tasks.source == "simulated":
         on = "simulated phones, judged by facts"
     return (
-        f"{where}Tasks of the split `{config.evaluation.split}`, which training never saw ({kinds}"
+        f"{where}Tasks of the split `{config.evaluation.split}`, {seen} ({kinds}"
         f"templates {', '.join(tasks.templates) or 'all'}), on {on}"
     )
 

@@ -21,7 +21,7 @@ import numpy as np
 
 from distrl.agent.families.model_family import InputBuilder, Letterboxes
 from distrl.agent.prompt import Prompt
-from distrl.agent.torch_device import free_gpu_memory
+from distrl.agent.torch_device import free_gpu_memory, require_device
 from distrl.config.sections import JudgeSettings
 from distrl.config.training_config import TrainingConfig
 from distrl.engine.device_wiring import Sizes, check_phones
@@ -82,6 +82,8 @@ def checks(
         if config.learning.gpus > 1 and config.engine.kind == "local":
             asked.append(Check("GPUs that learn", lambda: check_devices(config)))
         asked.append(Check("GPU memory", lambda: check_gpu(config, free_gpu_memory(device))))
+    if device.startswith("mps"):
+        asked.append(Check("GPU", lambda: check_mps(config)))
     if config.reporting.wandb:
         asked.append(Check("Weights & Biases", check_wandb))
     opened: list[InputBuilder] = []
@@ -201,6 +203,17 @@ def check_gpu(config: TrainingConfig, free: int | None) -> str:
             "(`distrl plan CONFIG` shows for what)"
         )
     return ""
+
+
+def check_mps(config: TrainingConfig) -> str:
+    """Refuse a GPU of Apple that is not there, and say that nobody has tried one."""
+    device = config.agent.policy.device
+    require_device(device)
+    return (
+        f"agent.policy.device={device}: nothing was ever run or measured by us on a GPU of Apple, "
+        "and its memory is not checked; where torch lacks an operation there, "
+        "PYTORCH_ENABLE_MPS_FALLBACK=1 has the processor do it. Tested is agent.policy.device=cpu"
+    )
 
 
 def check_judge(settings: JudgeSettings) -> str:

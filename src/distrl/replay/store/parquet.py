@@ -25,6 +25,7 @@ from typing import Any
 from PIL import Image
 
 from distrl.errors import NotInstalled, storage_error
+from distrl.output_file import prepare_output_file
 from distrl.records import Action, Decision, Screen, Trajectory
 
 ROWS_AT_ONCE = 100  # also those of a row group: what a viewer must load to show one
@@ -67,10 +68,10 @@ def export_parquet(trajectories: Iterable[Trajectory], path: Path) -> int:
         raise NotInstalled(
             f"{path}: Parquet files need pyarrow; pip install 'distrl[data]'"
         ) from error
+    prepare_output_file(path, "trajectories.parquet")
     unfinished = path.with_name(f".unfinished-{path.name}")
     written = 0
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
         with pq.ParquetWriter(unfinished, _schema(pa), compression="zstd") as file:
             rows = (row for trajectory in trajectories for row in _rows(trajectory))
             while some := list(islice(rows, ROWS_AT_ONCE)):

@@ -41,8 +41,8 @@ export async function curvesPage({ run, figures }) {
     if (!curves.success.length && !curves.evaluations.length) return nothing("No episode has been judged yet.");
     const rows = curves.success, tests = curves.evaluations;
     const series = [{ name: "training", x: rows.map((row) => row.seconds), y: rows.map((row) => row.rate), low: rows.map((row) => row.low), high: rows.map((row) => row.high) }];
-    if (tests.length) series.push({ name: "unseen tasks", dots: true, x: tests.map((row) => row.seconds), y: tests.map((row) => row.rate), low: tests.map((row) => row.low), high: tests.map((row) => row.high) });
-    return h("div", {}, new LineChart({ series, share: true, height: 260, label: "Success over the run", xText: minutes }).element, legend(series.map((each) => (each.dots ? "evaluation on unseen tasks, 95 % interval" : "training episodes, 95 % interval"))));
+    if (tests.length) series.push({ name: "evaluation", dots: true, x: tests.map((row) => row.seconds), y: tests.map((row) => row.rate), low: tests.map((row) => row.low), high: tests.map((row) => row.high) });
+    return h("div", {}, new LineChart({ series, share: true, height: 260, label: "Success over the run", xText: minutes }).element, legend(series.map((each) => (each.dots ? "evaluation, 95 % interval" : "training episodes, 95 % interval"))));
   }
 
   function time(which) {
@@ -97,7 +97,7 @@ export async function curvesPage({ run, figures }) {
   const tile = (name, value) => h("div", { class: "tile" }, h("b", {}, value), h("span", {}, name));
   const tiles = h("section", { class: "card tiles" });
   function head(now) {
-    tiles.replaceChildren(tile("before, unseen tasks", rate(now.before)), tile("after, unseen tasks", rate(now.after)), tile("last 100 episodes", rate(now.recent)), tile("trajectories", figure(now.trajectories)), tile("a minute", figure(now.per_minute)), tile("updates", figure(now.updates)), tile("phones kept from playing", percent(now.waiting, 1)), tile("versions old when drawn", figure(now.staleness)), tile("of the turns effective", now.effective ? percent(now.effective) : "–"), tile("broken by the world", figure(now.broken)));
+    tiles.replaceChildren(tile("evaluation before", rate(now.before)), tile("evaluation after", rate(now.after)), tile("last 100 episodes", rate(now.recent)), tile("trajectories", figure(now.trajectories)), tile("a minute", figure(now.per_minute)), tile("updates", figure(now.updates)), tile("phones kept from playing", percent(now.waiting, 1)), tile("versions old when drawn", figure(now.staleness)), tile("of the turns effective", now.effective ? percent(now.effective) : "–"), tile("broken by the world", figure(now.broken)));
   }
   head(summary);
   draw();
