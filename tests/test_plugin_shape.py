@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+from tests.plugin_package.src.distrl_quiet.hush_app import HushApp
 from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
 from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce, ReinforceSettings
 from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
@@ -22,6 +23,7 @@ from distrl.learning.algorithms.algorithm import PlannedAlgorithm
 from distrl.learning.batch import Batch
 from distrl.learning.gradient_step import GradientStep
 from distrl.plugin_shape import PartKind, check_part
+from phonesim.app import App
 from phonesim.simulated_device import SimulatedDevice
 
 
@@ -56,6 +58,15 @@ class Nameless:
     reset, screen, perform = SimulatedDevice.reset, SimulatedDevice.screen, SimulatedDevice.perform
     elements, close = SimulatedDevice.elements, SimulatedDevice.close
     __enter__, __exit__ = SimulatedDevice.__enter__, SimulatedDevice.__exit__
+
+
+class Blank(App):
+    name, icon, color = "Blank", "moon", (0, 0, 0)
+
+
+class Loose(HushApp):
+    name = "Loose"
+    kinds = (dict,)  # type: ignore[assignment]
 
 
 class NeverUpdates:
@@ -112,6 +123,11 @@ def by_place_alone(name: str, url: str, /) -> None: ...
         ("algorithm", "planless", PlanLess, "it is abstract: it does not say plan"),
         ("dialect", "text", "compact", "name is 'missing', no str"),
         ("reward", "none", no_arguments, r"reward\(trajectory\) -> one number"),
+        ("app", "Blank", Blank, r"it does not say home\. Expected: a class that inherits phonesim"),
+        ("app", "Loose", Loose, "of its kinds is no frozen dataclass with the first field id"),
+        ("app", "Notes", HushApp, "DistRL has one of that name"),
+        ("app", "Hush", HushApp(), "it cannot be called"),
+        ("app", "Clock 2", HushApp, "names begin with a letter"),
         ("step_view", "grayscale", sooner, r"cannot be called with 2 arg.*show\(trajectory, step"),
     ],
 )

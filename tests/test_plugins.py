@@ -41,6 +41,7 @@ from distrl.plugin_shape import BUILT_IN
 from distrl.process_environment import for_forkserver
 from distrl.records import Done, Ending, Swipe, Task, Unreadable, Wait
 from distrl.replay.store.trajectory_reader import TrajectoryReader
+from phonesim.apps import OWN_APPS
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names
 
@@ -66,6 +67,7 @@ def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
 
 def test_names_of_our_own_parts_are_reserved() -> None:
     assert set(BUILT_IN["dialect"]) == set(DIALECTS)
+    assert set(BUILT_IN["app"]) == set(OWN_APPS)
 
 
 def test_a_part_that_nobody_registered_says_what_to_do() -> None:
@@ -245,6 +247,7 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     assert "good plug-in model_family llava, of distrl-quiet 0.3" in lines
     assert "good plug-in dialect percent, of distrl-quiet 0.3" in lines
     assert "good plug-in step_view grayscale, of distrl-quiet 0.3" in lines
+    assert "good plug-in app Hush, of distrl-quiet 0.3" in lines
     [note] = [line for line in lines if line.startswith("note")]
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
 

@@ -17,7 +17,7 @@ from typing import Literal, get_args
 from distrl.errors import InvalidPlugin
 
 PartKind = Literal[
-    "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view"
+    "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view", "app"
 ]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
 BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
@@ -29,6 +29,13 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
         "ui_tars", "ui_tars_1_5",
     ),
     "reward": ("terms",),
+    "app": (
+        "Browser", "Notes", "Settings", "Clock", "Calculator", "Contacts", "Phone", "Messages",
+        "Mail", "To-do", "Gallery", "Files", "Calendar", "Music", "Weather", "Maps", "Store",
+        "Recorder", "Translator", "Compass", "Fitness", "Yoga", "Sleep", "Recipes", "Baking",
+        "Brew", "News", "Podcasts", "Radio", "Chess", "Sudoku", "Solitaire", "Bank", "Budget",
+        "Markets", "Chat", "Wallet", "Travel", "Feed", "Food",
+    ),
 }  # fmt: skip
 COMPUTED = ("setattr", "__setattr__", "__dict__")  # what sets attributes by computed names
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
@@ -99,6 +106,12 @@ DIALECT = Shape(
 )
 REWARD = Shape("a function reward(trajectory) -> one number for each decision", {"": 1})
 STEP_VIEW = Shape("a function show(trajectory, step) -> texts by their titles", {"": 2})
+APP = Shape(
+    "a class that inherits phonesim.app.App, with name, icon, color, kinds (frozen dataclasses "
+    "whose first field is id) and home(ui)",
+    {"": 0, "home": 1, "furnish": 3},
+    {"name": str, "icon": str, "color": tuple, "kinds": tuple},
+)
 SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
     "task": (TEMPLATE, LISTED_TASK),
     "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
@@ -108,6 +121,7 @@ SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything e
     "dialect": (DIALECT, DIALECT),
     "reward": (REWARD, REWARD),
     "step_view": (STEP_VIEW, STEP_VIEW),
+    "app": (APP, APP),
 }
 
 
@@ -128,6 +142,8 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
     trouble = _misshapen(shape, part)
     if kind == "task" and isinstance(part, type):
         trouble = trouble or _unfinished(part)
+    if kind == "app":
+        trouble = trouble or _unfit_app(part)
     if trouble:
         raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
 
@@ -141,6 +157,20 @@ def _unfinished(template: type) -> str:
         if getattr(template, name).__qualname__ == f"Template.{name}"
     ]
     return f"it does not say {' and '.join(inherited)}" if inherited else ""
+
+
+def _unfit_app(app: object) -> str:
+    if getattr(app, "home").__qualname__ == "App.home":  # noqa: B009 (seen to be there)
+        return "it does not say home"
+    for kind in getattr(app, "kinds"):  # noqa: B009
+        names = [each.name for each in dataclasses.fields(kind)] if _is_record(kind) else []
+        if names[:1] != ["id"]:
+            return f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id"
+    return ""
+
+
+def _is_record(kind: object) -> bool:
+    return dataclasses.is_dataclass(kind) and bool(vars(kind)["__dataclass_params__"].frozen)
 
 
 def _shape(kind: PartKind, part: object) -> Shape:
