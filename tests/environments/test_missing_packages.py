@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -36,6 +37,7 @@ def test_a_missing_package_names_its_extra(package: str, module: str, extra: str
     assert f"'distrl[{extra}]'" in said.stdout
 
 
+@pytest.mark.skipif(find_spec("gymnasium") is None, reason="distrl[gym] is not installed")
 def test_a_device_of_your_own_needs_no_torch_and_settings_name_what_they_need() -> None:
     code = (
         "import sys\nsys.modules['torch'] = None\n"
