@@ -27,16 +27,18 @@ NAP = Task("mine.nap/test/0", "Take a nap", "general", "mine.nap", "test", 0, ()
 BIN = Path(sys.executable).parent
 
 
-def verifiers_command(name: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """One of verifiers' commands, with the code of this checkout."""
+def verifiers_command(
+    name: str, *words: str, of: str = "distrl-phone", beside: Path = ROOT
+) -> subprocess.CompletedProcess[str]:
+    """One of verifiers' commands, with the code of this checkout and of the folder `beside`."""
     environment = {
         **os.environ,
-        "PYTHONPATH": str(ROOT / "src"),
+        "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT), str(beside)]),
         "PATH": f"{BIN}:{os.environ['PATH']}",
         "STAND_IN_KEY": "none",
     }
     return subprocess.run(
-        [BIN / name, "distrl-phone", *words],
+        [BIN / name, of, *words],
         env=environment,
         capture_output=True,
         text=True,
@@ -55,7 +57,45 @@ def test_rows_are_tasks_with_their_first_screen() -> None:
     assert all("/test/" in row.key and "\n[0] " in row.data.prompt for row in rows)
 
 
-def test_a_rollout_is_played_judged_and_rewarded(tmp_path: Path) -> None:
+GRAY_PHONE = """
+from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+
+from distrl.environments.verifiers_environment import (
+    PhoneHarness, PhoneTask, PhoneTaskset, PhoneToolset,
+)
+from distrl.episodes.tool_environment import ToolEnvironment
+from phonesim.tasks.fact_judge import FactJudge
+
+__all__ = ["GrayTaskset", "PhoneHarness"]
+
+
+class GrayToolset(PhoneToolset):
+    def phone(self):
+        device = GrayscalePhone("gray")
+        return ToolEnvironment(device, FactJudge(device))
+
+
+class GrayTask(PhoneTask):
+    @classmethod
+    def toolsets(cls, config):
+        return [GrayToolset(config.tools)]
+
+
+class GrayTaskset(PhoneTaskset):
+    def load(self):
+        for task in super().load():
+            yield GrayTask(task.data, self.config.task)
+
+
+if __name__ == "__main__":
+    GrayToolset.run()
+"""
+
+
+@pytest.mark.parametrize("package", ["distrl-phone", "gray-phone"])
+def test_a_rollout_is_played_judged_and_rewarded(package: str, tmp_path: Path) -> None:
+    """Ours, and a device of somebody else in a module of theirs."""
+    (tmp_path / "gray_phone.py").write_text(GRAY_PHONE, "utf-8")
     with serve_alarm_model() as address:
         done = verifiers_command(
             "vf-eval",
@@ -63,6 +103,8 @@ def test_a_rollout_is_played_judged_and_rewarded(tmp_path: Path) -> None:
             *("--env.agent.runtime.type", "subprocess", "--model", "stand-in"),
             *("--client.base-url", address, "--client.api-key-var", "STAND_IN_KEY"),
             *("--no-push", "--no-rich", "-o", str(tmp_path)),
+            of=package,
+            beside=tmp_path,
         )
     lines = [
         line for file in tmp_path.rglob("traces.jsonl") for line in file.read_text().split("\n")
