@@ -59,10 +59,10 @@ test-browser: $(STAMP) ## Run the tests in a headless Chromium: the page of dist
 
 .PHONY: test-trainers
 test-trainers: ## The phone in OpenEnv, verifiers, CUBE and TRL, each in an environment of its own (TRAINER_PYTHON=python3.12)
-	@for each in openenv verifiers cube trl; do \
-		echo "→ $$each"; \
-		$(TRAINER_PYTHON) -m venv .venv-$$each && .venv-$$each/bin/pip install -q --pre pytest pytest-timeout hypothesis uv -e ".[$$each]" \
-			&& .venv-$$each/bin/python -m pytest -q -p no:cacheprovider tests/environments $(ARGS) || exit 1; \
+	@for each in openenv verifiers cube,learn trl; do \
+		echo "→ $$each"; venv=.venv-$${each%%,*}; \
+		$(TRAINER_PYTHON) -m venv $$venv && $$venv/bin/pip install -q --pre pytest pytest-timeout hypothesis uv -e ".[$$each]" \
+			&& $$venv/bin/python -m pytest -q -p no:cacheprovider tests/environments $(ARGS) || exit 1; \
 	done
 
 check: $(STAMP) ## Format, lint, types and architecture: what must hold before every commit

@@ -5,11 +5,13 @@ from __future__ import annotations
 import inspect
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.engine.tiny_runs import tiny_config, write_model
@@ -23,7 +25,7 @@ from distrl.records import Decision, Done, Ending, Observation
 from distrl.runs.run_records import Point
 
 ROOT = Path(__file__).parents[1]
-MOST_NAMES, MOST_LINES, MOST_SECONDS = 21, 20, 0.1
+MOST_NAMES, MOST_LINES, MOST_SECONDS = 22, 20, 0.1
 
 
 @pytest.fixture(scope="module")
@@ -138,6 +140,38 @@ def test_agents_are_evaluated_on_tasks_or_episodes() -> None:
         distrl.evaluate(3, episodes=1)  # type: ignore[arg-type]
 
 
+def test_one_task_family_or_template_needs_no_list() -> None:
+    first = "clock.turn_off_alarm/test/0"
+    [outcome] = distrl.evaluate("scripted", tasks=first).outcomes
+    assert outcome.task.id == first
+    assert distrl.evaluate("idle", tasks=outcome.task).success.episodes == 1
+    everyday = distrl.evaluate("idle", families="everyday", episodes=2)
+    assert {each.task.family for each in everyday.outcomes} == {"everyday"}
+    clock = distrl.evaluate("idle", templates="clock.*", episodes=3)
+    assert {each.task.template.partition(".")[0] for each in clock.outcomes} == {"clock"}
+
+
+@pytest.mark.parametrize(
+    ("asked", "said"),
+    [
+        ({"tasks": 3}, "3 is no task: give a Task, or an id such as notes.create/test/3"),
+        ({"tasks": [None]}, "None is no task"),
+        ({"episodes": 2.5}, "episodes=2.5: give a whole number"),
+        ({"episodes": -1}, "no task to play"),
+        ({"families": "genral"}, "no family called 'genral'; there are general, shopping, every"),
+        ({"templates": "kettle.*"}, r"no template of the split 'test' matches 'kettle\.\*'"),
+    ],
+)
+def test_what_cannot_be_evaluated_on_is_said(asked: dict[str, Any], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        distrl.evaluate("idle", **asked)
+
+
+def test_a_run_stands_for_its_policy(tmp_path: Path, model: Path) -> None:
+    shutil.copytree(model, tmp_path / "policy")
+    assert distrl.evaluate(Run(tmp_path), episodes=1).success.episodes == 1
+
+
 # Parts -------------------------------------------------------------------------------------------
 
 
@@ -146,6 +180,11 @@ def test_settings_are_objects_files_or_names(tmp_path: Path, model: Path) -> Non
     assert distrl.TrainingConfig().run.name == "train"
     with pytest.raises(InvalidSetting, match="did you mean quick_start"):
         distrl.load_config("quickstart")
+    for given in (3, {"run.minutes": 1}):
+        with pytest.raises(UsageError, match=r"names no settings: .*load_config\(NAME"):
+            distrl.collect(given)  # type: ignore[arg-type]
+    with pytest.raises(UsageError, match="3 is no run: give a Run, or the directory of one"):
+        distrl.resume(3)  # type: ignore[arg-type]
 
 
 def test_devices_and_tasks_of_the_settings(tmp_path: Path, model: Path) -> None:

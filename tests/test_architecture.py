@@ -65,7 +65,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "weights": set(),
     # An episode packs its screens as they come.
     "episodes": {"devices", "judging", "task_sets", "agent", "replay", "weights"},
-    "environments": {"devices", "judging", "episodes"},  # the phone for other trainers
+    # Devices for other trainers, with the tasks and the judge that settings describe.
+    "environments": {"config", "devices", "engine", "episodes", "judging"},
     "learning": {"agent", "replay", "weights"},
     "imitation": {"devices", "agent", "episodes"},
     "runs": BELOW,
@@ -110,7 +111,11 @@ ONLY_IN: dict[str, tuple[str, ...]] = {
     "fastmcp": ("distrl.environments",),
     "verifiers": ("distrl.environments",),
     "cube": ("distrl.environments",),
-    "gymnasium": ("phonesim.gymnasium_env", "phonesim.gymnasium_registration"),
+    "gymnasium": (
+        "distrl.environments.device_env",
+        "phonesim.gymnasium_env",
+        "phonesim.gymnasium_registration",
+    ),
     "typer": ("distrl.cli", "phonesim.cli"),
     "font_roboto": ("phonesim.drawing", "distrl.reporting"),
     "subprocess": (

@@ -22,7 +22,7 @@ from tests.judging.judge_server import YES
 from distrl.process_environment import for_forkserver
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
-QUICK = {"random_agent", "own_policy", "own_task", "own_loop"}
+QUICK = {"random_agent", "own_policy", "own_task", "own_app", "own_loop"}
 TRAINING = {"train", "own_judge_and_reward", "own_device", "fine_tune_qwen", "compare_algorithms"}
 ELSEWHERE = {"served_phones", "emulators", "cluster"}  # need more, below
 IN_ENVIRONMENTS = {"openenv_agent", "trl_grpo"}  # run in tests/environments
@@ -75,6 +75,7 @@ def test_every_example_is_tested_and_listed() -> None:
         ("random_agent", [], "Tap(x="),
         ("own_policy", ["2"], "0.0%"),
         ("own_task", [], "scripted 100.0%"),
+        ("own_app", [], "scripted 100.0%"),
     ],
 )
 def test_a_quick_one(

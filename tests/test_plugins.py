@@ -11,7 +11,6 @@ import subprocess
 import sys
 from itertools import islice
 from pathlib import Path
-from typing import Any
 
 import pytest
 import torch
@@ -38,10 +37,11 @@ from distrl.engine.environment import open_environment
 from distrl.engine.task_wiring import registered_tasks
 from distrl.episodes.evaluation import SIMPLE_AGENTS, evaluate
 from distrl.errors import InvalidPlugin, InvalidSetting, UnknownModelFamily, UnknownPlugin
-from distrl.plugin_shape import BUILT_IN, PartKind, check_part
+from distrl.plugin_shape import BUILT_IN
 from distrl.process_environment import for_forkserver
 from distrl.records import Done, Ending, Swipe, Task, Unreadable, Wait
 from distrl.replay.store.trajectory_reader import TrajectoryReader
+from phonesim.apps import OWN_APPS
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names
 
@@ -58,57 +58,6 @@ def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
 # What is refused ---------------------------------------------------------------------------------
 
 
-class Forgetful(GrayscalePhone):
-    reset = None  # type: ignore[assignment]
-
-
-class HastyJudge:
-    def begin(self) -> None: ...
-
-    def verdict(self, answer: str | None) -> None: ...
-
-
-@dataclasses.dataclass(frozen=True)
-class NoGoal(SilenceQuietly):
-    name = "quiet.no_goal"
-    missing = SilenceQuietly.__mro__[1].missing  # type: ignore[attr-defined]
-
-
-def no_arguments() -> None: ...
-
-
-@pytest.mark.parametrize(
-    ("kind", "name", "part", "said"),
-    [
-        ("device", "forgetful", Forgetful, r"no reset\(\)\. Expected: a class Device\(name"),
-        ("device", "nothing", no_arguments, r"cannot be called with 1 argument\. Expected: a fun"),
-        ("device", "adb", GrayscalePhone, "DistRL has one of that name"),
-        ("device", "a b", GrayscalePhone, "names begin with a letter"),
-        ("judge", "hasty", HastyJudge, "Expected: a class made with the device"),
-        ("judge", "none", no_arguments, r"judge\(trajectory\) -> Verdict"),
-        ("task", "quiet.no_goal", NoGoal, "it does not say missing"),
-        ("task", "list", list, "name is 'missing', no str"),
-        ("task", "words", "words", "id is 'missing', no str"),
-        ("model_family", "text", "qwen", "name is 'missing', no str"),
-        ("algorithm", "none", no_arguments, r"make\(step, \*\*options\)"),
-        ("dialect", "text", "compact", "name is 'missing', no str"),
-        ("reward", "none", no_arguments, r"reward\(trajectory\) -> one number"),
-    ],
-)
-def test_a_part_of_another_shape_is_refused(
-    kind: PartKind, name: str, part: Any, said: str
-) -> None:
-    with pytest.raises(InvalidPlugin, match=said):
-        check_part(kind, name, part)
-
-
-def test_a_part_without_a_name_is_refused_by_what_it_is() -> None:
-    with pytest.raises(InvalidPlugin, match=r"'hello' is no task\. Expected: a distrl"):
-        distrl.register_task("hello")
-    with pytest.raises(InvalidPlugin, match=r"3 is no dialect\. Expected"):
-        distrl.register_dialect(3)  # type: ignore[arg-type]
-
-
 def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
     distrl.register_judge("patient", PatientJudge)
     distrl.register_judge("patient", PatientJudge)
@@ -118,6 +67,7 @@ def test_two_parts_of_one_name_are_refused_and_the_same_twice_is_not() -> None:
 
 def test_names_of_our_own_parts_are_reserved() -> None:
     assert set(BUILT_IN["dialect"]) == set(DIALECTS)
+    assert set(BUILT_IN["app"]) == set(OWN_APPS)
 
 
 def test_a_part_that_nobody_registered_says_what_to_do() -> None:
@@ -296,6 +246,8 @@ def test_doctor_names_what_is_installed_and_what_is_broken(installed: dict[str, 
     assert "good plug-in judge by_length, of distrl-quiet 0.3" in lines
     assert "good plug-in model_family llava, of distrl-quiet 0.3" in lines
     assert "good plug-in dialect percent, of distrl-quiet 0.3" in lines
+    assert "good plug-in step_view grayscale, of distrl-quiet 0.3" in lines
+    assert "good plug-in app Hush, of distrl-quiet 0.3" in lines
     [note] = [line for line in lines if line.startswith("note")]
     assert "'shorthand' of distrl-quiet 0.3 is broken: InvalidPlugin" in note
 

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
     from distrl.plugins import (
         register_algorithm,
+        register_app,
         register_device,
         register_dialect,
         register_judge,
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 __all__ = [
     "TrainingConfig", "build_collector", "build_devices", "build_engine", "build_learner",
     "build_policy", "build_tasks", "collect", "evaluate", "load_config", "play",
-    "register_algorithm", "register_device", "register_dialect", "register_judge",
+    "register_algorithm", "register_app", "register_device", "register_dialect", "register_judge",
     "register_model_family", "register_reward", "register_step_view", "register_task", "resume",
     "train",
 ]  # fmt: skip

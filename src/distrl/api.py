@@ -31,6 +31,8 @@ from rich.console import Console
 
 from distrl.agent.policy import Policy
 from distrl.config import training_config
+from distrl.config.config_file import settings_path
+from distrl.config.overrides import Overrides, override_words
 from distrl.config.training_config import TrainingConfig, seeded
 from distrl.devices.device import Device
 from distrl.engine import wiring
@@ -61,7 +63,6 @@ if TYPE_CHECKING:
     from distrl.agent.vlm_policy import VlmPolicy
 
 Settings = TrainingConfig | str | Path | None  # None: the defaults
-Agent = Policy | str | Path  # a policy, a model, a run directory, or a simple agent such as monkey
 PHONES = 16  # that an evaluation plays on at once
 
 
@@ -102,6 +103,9 @@ class Run:
         return read_points(RunDirectory(self.directory).metrics)
 
 
+Agent = Policy | Run | str | Path  # a policy, a run, a model, or a simple agent such as monkey
+
+
 @dataclass(frozen=True, slots=True)
 class Evaluation:
     """The outcome of every task, and how many were a success."""
@@ -119,9 +123,11 @@ class Evaluation:
 # Settings ----------------------------------------------------------------------------------------
 
 
-def load_config(name: str | Path | None = None, settings: Sequence[str] = ()) -> TrainingConfig:
-    """The settings of a TOML file, or of one of ours by name, changed by words such as a.b=c."""
-    return training_config.load_config(None if name is None else Path(name), settings)
+def load_config(name: str | Path | None = None, settings: Overrides = ()) -> TrainingConfig:
+    """The settings of a TOML file, or of one of ours by name, changed by words such as a.b=c, or by
+    a dict such as {"a.b": c} or {"a": {"b": c}}.
+    """
+    return training_config.load_config(settings_path(name), override_words(settings))
 
 
 def _config(given: Settings) -> TrainingConfig:
@@ -145,17 +151,19 @@ def train(
 
 def resume(
     directory: Run | str | Path,
-    settings: Sequence[str] = (),
+    settings: Overrides = (),
     *,
     on_metrics: OnPoint | None = None,
     quiet: bool = False,
 ) -> Run:
     """Go on with a run that was stopped or has died, with some settings changed."""
     _check_callback(on_metrics)
+    if not isinstance(directory, Run | str | Path):
+        raise UsageError(f"{directory!r:.60} is no run: give a Run, or the directory of one")
     path = directory.directory if isinstance(directory, Run) else Path(directory)
     run = RunDirectory.existing(path)
     with run.resuming():
-        config = training_config.load_run_config(run.config, settings)
+        config = training_config.load_run_config(run.config, override_words(settings))
         if _starts_processes(config):
             _check_script()
         with run.held():  # once no other process holds it
@@ -185,18 +193,23 @@ def collect(
 def evaluate(
     agent: Agent,
     *,
-    tasks: Iterable[Task | str] | None = None,
+    tasks: Iterable[Task | str] | Task | str | None = None,
     episodes: int = 100,
     split: Split = "test",
-    families: Sequence[Family] = CORE_FAMILIES,
-    templates: Sequence[str] = (),
+    families: Family | Sequence[Family] = CORE_FAMILIES,
+    templates: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Evaluation:
-    """Play tasks once each on simulated phones: those given, or so many episodes of a split."""
+    """Play tasks once each on simulated phones: those given, or so many episodes of a split, of
+    families or of templates (patterns such as notes.* too).
+    """
+    if not isinstance(episodes, int):
+        raise UsageError(f"episodes={episodes!r:.60}: give a whole number of them")
     if tasks is None:
-        drawn = list(islice(evaluation_tasks(split, families, templates, seed), episodes))
+        drawn = list(islice(evaluation_tasks(split, families, templates, seed), max(0, episodes)))
     else:
-        drawn = [_task(each) for each in tasks]
+        listed = tasks if isinstance(tasks, Iterable) and not isinstance(tasks, str) else [tasks]
+        drawn = [_task(each) for each in listed]
     if not drawn:
         raise UsageError("there is no task to play: give tasks, or 1 episode or more")
     devices = [SimulatedDevice(f"evaluation-{n}") for n in range(min(PHONES, len(drawn)))]
@@ -214,7 +227,7 @@ def play(
             facts = FactJudge(phone)
             policy = _policy_for(agent)(chosen, phone, facts)
             return run_episode(chosen, phone, policy, judge or facts)
-        if judge is None or isinstance(agent, str | Path) or not _is_policy(agent):
+        if judge is None or isinstance(agent, str | Path | Run) or not _is_policy(agent):
             raise UsageError(
                 f"play on the device {phone.name!r}, which has no facts: give a judge of yours, "
                 "and an agent that is a policy"
@@ -222,11 +235,17 @@ def play(
         return run_episode(chosen, phone, agent, judge)
 
 
-def _task(given: Task | str) -> Task:
-    return load_task(given)[0] if isinstance(given, str) else given
+def _task(given: object) -> Task:
+    if isinstance(given, Task):
+        return given
+    if isinstance(given, str):
+        return load_task(given)[0]
+    raise UsageError(f"{given!r:.60} is no task: give a Task, or an id such as notes.create/test/3")
 
 
 def _policy_for(agent: Agent) -> PolicyFor:
+    if isinstance(agent, Run):
+        agent = agent.policy
     if isinstance(agent, str) and agent in SIMPLE_AGENTS:
         return SIMPLE_AGENTS[agent]
     if isinstance(agent, str | Path):

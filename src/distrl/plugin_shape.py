@@ -1,12 +1,13 @@
 """What the parts of each kind look like that others register, and the names that ours have.
 
-`SHAPES` is what `plugins` refuses a part by: the attributes it has, and with how many arguments
-it and its methods are called. What a call returns is seen where it is made.
+`SHAPES` is what `plugins` refuses a part by: the attributes it has, and with which arguments it and
+its methods are called. What a call returns is seen where it is made.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import dis
 import inspect
 import re
 from collections.abc import Callable, Mapping
@@ -16,7 +17,7 @@ from typing import Literal, get_args
 from distrl.errors import InvalidPlugin
 
 PartKind = Literal[
-    "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view"
+    "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view", "app"
 ]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
 BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
@@ -28,7 +29,15 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
         "ui_tars", "ui_tars_1_5",
     ),
     "reward": ("terms",),
+    "app": (
+        "Browser", "Notes", "Settings", "Clock", "Calculator", "Contacts", "Phone", "Messages",
+        "Mail", "To-do", "Gallery", "Files", "Calendar", "Music", "Weather", "Maps", "Store",
+        "Recorder", "Translator", "Compass", "Fitness", "Yoga", "Sleep", "Recipes", "Baking",
+        "Brew", "News", "Podcasts", "Radio", "Chess", "Sudoku", "Solitaire", "Bank", "Budget",
+        "Markets", "Chat", "Wallet", "Travel", "Feed", "Food",
+    ),
 }  # fmt: skip
+COMPUTED = ("setattr", "__setattr__", "__dict__")  # what sets attributes by computed names
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
 
 
@@ -36,12 +45,15 @@ NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has spli
 class Shape:
     """What a part looks like: its attributes, and with how many arguments each is called.
 
-    The call "" is that of the part itself.
+    The call "" is that of the part itself. `keywords` are handed to a call by name, beside them.
     """
 
     words: str
     calls: Mapping[str, int]
     attributes: Mapping[str, type] = field(default_factory=dict)
+    keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    instance: tuple[str, ...] = ()  # attributes of what a class makes
+    options: bool = False  # whether settings give the call "" further arguments, by name
 
 
 DEVICE_CALLS = {
@@ -62,18 +74,30 @@ JUDGE_CLASS = Shape(
 )
 JUDGE_FUNCTION = Shape("a function judge(trajectory) -> Verdict", {"": 1})
 DEVICE_CLASS = Shape(
-    "a class Device(name, **options) with reset(seed), screen(), perform(action), elements(), "
-    "close(), __enter__ and __exit__: see distrl.devices.device",
+    "a class Device(name, **options) with name, seconds, blocking, reset(seed), screen(), "
+    "perform(action), elements(), close(), __enter__ and __exit__: see distrl.devices.device",
     {"": 1, **DEVICE_CALLS},
+    instance=("name", "seconds", "blocking"),
+    options=True,
 )
-DEVICE_FUNCTION = Shape("a function make(name, **options) -> Device", {"": 1})
+DEVICE_FUNCTION = Shape("a function make(name, **options) -> Device", {"": 1}, options=True)
 FAMILY = Shape(
     "a distrl.agent.families.model_family.ModelFamily",
     {"input_builder": 1},
     {"name": str, "model_types": tuple, "dialect": str, "adapter_targets": str},
 )
-ALGORITHM = Shape(
-    "a class or function make(step, **options) -> Algorithm: see docs/add-an-algorithm.md", {"": 1}
+ALGORITHM_CLASS = Shape(
+    "a class Algorithm(step, **options) with draws, discount and "
+    "update(batch, policy_moves=True): see docs/add-an-algorithm.md",
+    {"": 1, "update": 1},
+    keywords={"update": ("policy_moves",)},
+    instance=("draws", "discount"),
+    options=True,
+)
+ALGORITHM_FUNCTION = Shape(
+    "a function make(step, **options) -> Algorithm: see docs/add-an-algorithm.md",
+    {"": 1},
+    options=True,
 )
 DIALECT = Shape(
     "a distrl.agent.dialects.dialect.Dialect with writer(action, scale) and reader(text, scale)",
@@ -82,15 +106,22 @@ DIALECT = Shape(
 )
 REWARD = Shape("a function reward(trajectory) -> one number for each decision", {"": 1})
 STEP_VIEW = Shape("a function show(trajectory, step) -> texts by their titles", {"": 2})
+APP = Shape(
+    "a class that inherits phonesim.app.App, with name, icon, color, kinds (frozen dataclasses "
+    "whose first field is id) and home(ui)",
+    {"": 0, "home": 1, "furnish": 3},
+    {"name": str, "icon": str, "color": tuple, "kinds": tuple},
+)
 SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
     "task": (TEMPLATE, LISTED_TASK),
     "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
     "device": (DEVICE_CLASS, DEVICE_FUNCTION),
     "model_family": (FAMILY, FAMILY),
-    "algorithm": (ALGORITHM, ALGORITHM),
+    "algorithm": (ALGORITHM_CLASS, ALGORITHM_FUNCTION),
     "dialect": (DIALECT, DIALECT),
     "reward": (REWARD, REWARD),
     "step_view": (STEP_VIEW, STEP_VIEW),
+    "app": (APP, APP),
 }
 
 
@@ -111,6 +142,8 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
     trouble = _misshapen(shape, part)
     if kind == "task" and isinstance(part, type):
         trouble = trouble or _unfinished(part)
+    if kind == "app":
+        trouble = trouble or _unfit_app(part)
     if trouble:
         raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
 
@@ -126,6 +159,20 @@ def _unfinished(template: type) -> str:
     return f"it does not say {' and '.join(inherited)}" if inherited else ""
 
 
+def _unfit_app(app: object) -> str:
+    if getattr(app, "home").__qualname__ == "App.home":  # noqa: B009 (seen to be there)
+        return "it does not say home"
+    for kind in getattr(app, "kinds"):  # noqa: B009
+        names = [each.name for each in dataclasses.fields(kind)] if _is_record(kind) else []
+        if names[:1] != ["id"]:
+            return f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id"
+    return ""
+
+
+def _is_record(kind: object) -> bool:
+    return dataclasses.is_dataclass(kind) and bool(vars(kind)["__dataclass_params__"].frozen)
+
+
 def _shape(kind: PartKind, part: object) -> Shape:
     of_class, of_others = SHAPES[kind]
     return of_class if isinstance(part, type) else of_others
@@ -137,26 +184,69 @@ def _misshapen(shape: Shape, part: object) -> str:
         if not isinstance(getattr(part, name, None), kind):
             return f"{name} is {getattr(part, name, 'missing')!r:.60}, no {kind.__name__}"
     for name, count in shape.calls.items():
-        called = getattr(part, name, None) if name else part
-        if not callable(called):
-            return f"{name or 'it'} cannot be called" if called is not None else f"no {name}()"
-        is_method = isinstance(part, type) and inspect.isfunction(
-            inspect.getattr_static(part, name or "__doc__", None)
-        )
-        if not _takes(called, count + (1 if is_method else 0)):
-            counted = f"{count} argument{'' if count == 1 else 's'}"
-            return f"{name or 'it'}{_signature(called)} cannot be called with {counted}"
-    return ""
+        if trouble := _miscalled(shape, part, name, count):
+            return trouble
+    if not isinstance(part, type):
+        return ""
+    if unwritten := sorted(getattr(part, "__abstractmethods__", ())):
+        return f"it is abstract: it does not say {' and '.join(unwritten)}"
+    lacking = [name for name in shape.instance if not _has_on_instances(part, name)]
+    return f"it has no {' and no '.join(lacking)}" if lacking else ""
 
 
-def _takes(called: Callable[..., object], count: int) -> bool:
+def _miscalled(shape: Shape, part: object, name: str, count: int) -> str:
+    """Why a part, or its method of that name, cannot be called as it will be."""
+    called = getattr(part, name, None) if name else part
+    if not callable(called):
+        return f"{name or 'it'} cannot be called" if called is not None else f"no {name}()"
+    is_method = isinstance(part, type) and inspect.isfunction(
+        inspect.getattr_static(part, name or "__doc__", None)
+    )
+    keywords = shape.keywords.get(name, ())
+    if _takes(called, count + is_method, keywords, options=shape.options and not name):
+        return ""
+    given = f"{count} argument{'' if count == 1 else 's'}"
+    given += "".join(f" and {each}=…" for each in keywords)
+    return f"{name or 'it'}{_signature(called)} cannot be called with {given}"
+
+
+def _takes(
+    called: Callable[..., object], count: int, keywords: tuple[str, ...], *, options: bool
+) -> bool:
+    given = dict.fromkeys(keywords)
     try:
-        inspect.signature(called).bind(*[None] * count)
+        signature = inspect.signature(called)
+        if options:  # what they lack is known once there are settings, but they go by name
+            bound = signature.bind_partial(*[None] * count, **given)
+            return not any(
+                each.kind is each.POSITIONAL_ONLY and each.default is each.empty
+                for name, each in signature.parameters.items()
+                if name not in bound.arguments
+            )
+        signature.bind(*[None] * count, **given)
     except TypeError:
         return False
     except ValueError:
         return True  # a built-in that does not say
     return True
+
+
+def _has_on_instances(part: type, name: str) -> bool:
+    """Whether instances have an attribute: of the class, declared, or set by one of its methods.
+
+    A class that sets attributes by names it computes gets the benefit of the doubt.
+    """
+    if hasattr(part, name) or hasattr(part, "__getattr__"):
+        return True
+    if any(name in inspect.get_annotations(each) for each in part.__mro__):
+        return True
+    return any(
+        step.argval in COMPUTED or (step.opname == "STORE_ATTR" and step.argval == name)
+        for each in part.__mro__
+        for method in vars(each).values()
+        if inspect.isfunction(method)
+        for step in dis.get_instructions(method)
+    )
 
 
 def _signature(called: Callable[..., object]) -> str:

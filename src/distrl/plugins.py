@@ -38,12 +38,14 @@ if TYPE_CHECKING:
     from distrl.judging.judge import Judge
     from distrl.learning.algorithms.algorithm import Algorithm
     from distrl.records import Task, Trajectory, Verdict
+    from phonesim.app import App
     from phonesim.tasks.template import Template
 
 GROUPS: dict[PartKind, str] = {
     kind: "distrl.model_families" if kind == "model_family" else f"distrl.{kind}s" for kind in KINDS
 }
 P = TypeVar("P")
+A = TypeVar("A", bound="App")
 
 log = logging.getLogger(__name__)
 
@@ -130,6 +132,14 @@ def register_step_view(
     by their titles, such as the address of a page. They are shown as text, whatever they are.
     """
     _register("step_view", device_kind, show)
+
+
+def register_app(app: type[A]) -> type[A]:
+    """Register an app for the simulated phone, of a class that inherits `phonesim.app.App`.
+
+    It is on every phone that is set up afterwards. May be used as a decorator of the class.
+    """
+    return _register("app", getattr(app, "name", ""), app)
 
 
 # Looking up --------------------------------------------------------------------------------------

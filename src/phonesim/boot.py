@@ -7,6 +7,7 @@ from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from distrl import plugins
 from distrl.errors import InvalidSetting
 from phonesim.apps import APPS
 from phonesim.apps.everyday import EVERYDAY_APPS
@@ -21,12 +22,12 @@ def new_state(seed: int, drift: Drift, display: Display = STANDARD) -> PhoneStat
     """A new phone: furnished by its apps, dressed by its drift. What it returns may be shared."""
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InvalidSetting(f"phone seed={seed!r}; give a whole number from 0 upwards")
-    state = _new_state(seed, drift)
+    state = _new_state(seed, drift, plugins.generation("app"))
     return state if display == STANDARD else replace(state, display=display)
 
 
 @lru_cache(maxsize=256)
-def _new_state(seed: int, drift: Drift) -> PhoneState:
+def _new_state(seed: int, drift: Drift, _generation: int) -> PhoneState:
     rng = random.Random(f"phone/{seed}")
     now = datetime(2026, 1, 5, 8, 0) + timedelta(minutes=rng.randrange(60 * 24 * 300))
     facts = Facts()

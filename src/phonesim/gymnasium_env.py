@@ -121,13 +121,9 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self.judge = FactJudge(self.device)
         self.task: Task | None = None
         self._steps = 0
-        text = spaces.Text(max_length=MAX_TEXT, min_length=0, charset=CHARACTERS)
         spoken = (drift or Drift()).languages
         said_with = CHARACTERS.union(*(characters_of(language(name)) for name in spoken))
-        point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
-        self.action_space = spaces.Dict(
-            {"kind": spaces.Discrete(len(KINDS)), "point": point, "to": point, "text": text}
-        )
+        self.action_space = phone_action_space()
         self.observation_space = spaces.Dict(
             {
                 "screen": spaces.Box(0, 255, (display.height, display.width, 3), dtype=np.uint8),
@@ -199,6 +195,14 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
 
     def close(self) -> None:
         self.device.close()
+
+
+def phone_action_space() -> spaces.Dict:
+    """What `read_action` reads."""
+    text = spaces.Text(max_length=MAX_TEXT, min_length=0, charset=CHARACTERS)
+    point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
+    kind = spaces.Discrete(len(KINDS))
+    return spaces.Dict({"kind": kind, "point": point, "to": point, "text": text})
 
 
 def read_action(action: dict[str, Any]) -> Action:

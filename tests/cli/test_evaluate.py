@@ -71,6 +71,13 @@ def test_templates_families_and_splits_are_chosen(tmp_path: Path) -> None:
     assert (figures["success"], figures["split"]) == (0.0, "train")
     one = figures_of("done", "--family", "shopping", "--episodes", "3", "--json", path)
     assert set(one["by_family"]) == {"shopping"}
+    two = ["--family", "everyday", "--family", "general"]
+    both = figures_of("done", *two, "--episodes", "4", "--json", path)
+    assert set(both["by_family"]) == {"everyday", "general"}
+    named = ["--template", "notes.*", "--template", "clock.turn_of[f]_alarm"]
+    matched = figures_of("done", *named, "--episodes", "30", "--json", path)
+    assert {name.partition(".")[0] for name in matched["by_template"]} == {"notes", "clock"}
+    assert {name for name in matched["by_template"] if "clock" in name} == {"clock.turn_off_alarm"}
 
 
 @pytest.mark.parametrize("split", ["paraphrased", "other_words"])
@@ -232,6 +239,8 @@ for model in ("some/model", "http://127.0.0.1:9/v1"):
         (["monkey", "--family", "garden"], "--family garden"),
         (["monkey", "--blank", "eyes"], "--blank eyes"),
         (["monkey", "--template", "notes.creat"], "notes.create"),
+        (["monkey", "--template", "kettle.*"], "no template of the split 'test' matches"),
+        (["monkey", "--family", "general", "--family", "garden"], "--family garden"),
         (["monkey", "--greedy", "--temperature", "0.5"], "--sampled"),
         (["monkey", "--continue"], "--json"),
         (["monkey", "--adapter", "lora"], "no weights"),

@@ -28,12 +28,10 @@ from tests.docs_site.page_blocks import (
     unchecked,
 )
 
-import distrl
 from distrl import plugins
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.run.preflight import check_system
 from distrl.errors import InvalidSetting
-from phonesim.apps import APPS
 
 SECTIONS = {
     ".".join(name.split(".")[:depth])
@@ -204,21 +202,20 @@ def test_the_log_is_newest_first() -> None:
     assert dates == sorted(dates, reverse=True)
 
 
-def test_the_app_and_the_task_of_two_pages_work_together(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_app_and_the_task_of_two_pages_work_together(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     """The code of add-an-app.md and add-a-task.md, as the modules that they name."""
-    app, task = types.ModuleType("phonesim.apps.water"), types.ModuleType("water")
-    for module in (app, task):
-        monkeypatch.setitem(sys.modules, module.__name__, module)
-    [block] = blocks(ROOT / "docs/add-an-app.md", "python")
-    exec(compile(block.text, str(block), "exec"), app.__dict__)
-    monkeypatch.setitem(APPS, "Water", app.__dict__["WaterApp"]())
     monkeypatch.setattr(plugins, "_registry", plugins._Registry())
-    [block] = blocks(ROOT / "docs/add-a-task.md", "python")
-    exec(compile(block.text, str(block), "exec"), task.__dict__)
-    distrl.register_task(task.__dict__["DrinkWater"])
-    tasks = ["water.drink/train/0", "water.drink/test/1"]
-    assert distrl.evaluate("scripted", tasks=tasks).success.rate == 1.0
-    assert distrl.evaluate("done", tasks=tasks).success.rate == 0.0
+    [app] = blocks(ROOT / "docs/add-an-app.md", "python")
+    task, played = blocks(ROOT / "docs/add-a-task.md", "python")
+    for name, block in (("water", app), ("water_tasks", task), ("played", played)):
+        module = types.ModuleType(name)
+        monkeypatch.setitem(sys.modules, name, module)
+        exec(compile(block.text, str(block), "exec"), module.__dict__)
+    said = capsys.readouterr().out
+    assert said.startswith("100.0%")
+    assert " 0.0%" in said
 
 
 # What these rules would miss ---------------------------------------------------------------------

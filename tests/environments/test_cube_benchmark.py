@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from importlib.util import find_spec
 from typing import Any
 
 import pytest
 from tests.environments.alarm_model import switch_number
+from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge
+
+import distrl
+from distrl import plugins
+from distrl.errors import UsageError
+from distrl.records import Task
 
 pytest.importorskip("cube.benchmark", reason="cube-standard is not installed: make test-trainers")
 TASK = "clock.turn_off_alarm/test/0"
@@ -62,3 +71,46 @@ def test_tasks_survive_the_way_to_a_worker() -> None:
     first = next(iter(PhoneBenchmarkConfig().get_task_configs()))
     again = PhoneTaskConfig.model_validate_json(first.model_dump_json())
     assert again.make().reset()[0] == first.make().reset()[0]
+
+
+@pytest.fixture
+def quiet_parts(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+    distrl.register_device("grayscale", GrayscalePhone)
+    distrl.register_judge("patient", PatientJudge)
+    for number in range(3):
+        distrl.register_task(replace(NAP, id=f"mine.nap/test/{number}", seed=number))
+
+
+NAP = Task("mine.nap/test/0", "Take a nap", "general", "mine.nap", "test", 0, (), "easy", 4)
+REGISTERED = {"devices.kind": "grayscale", "tasks.source": "registered", "judge.kind": "patient"}
+
+
+@pytest.mark.usefixtures("quiet_parts")
+@pytest.mark.skipif(find_spec("torch") is None, reason="settings need distrl[learn]")
+@pytest.mark.parametrize(("opens", "reward"), [(True, 1.0), (False, 0.0)])
+def test_a_device_of_somebody_else_is_played_and_rewarded(opens: bool, reward: float) -> None:
+    from cube.core import Action
+    from cube.testing import run_debug_episode
+
+    from distrl.environments.cube_benchmark import DeviceBenchmarkConfig, DeviceToolConfig
+
+    given = iter(
+        [Action(name="open_app", arguments={"app": "Clock"})] * opens
+        + [Action(name="finish", arguments={})]
+    )
+    benchmark = DeviceBenchmarkConfig(tool_config=DeviceToolConfig(overrides=REGISTERED))
+    assert sorted(benchmark.tasks()) == [f"mine.nap/test/{number}" for number in range(3)]
+    one = benchmark.subset_from_list(["mine.nap/test/2"])
+    [config] = one.get_task_configs()
+    config = type(config).model_validate_json(config.model_dump_json())  # on its way to a worker
+    found = run_debug_episode(config.make(), lambda observation, actions: next(given))
+    assert (found["error"], found["done"], found["reward"]) == (None, True, reward)
+    assert found["close_idempotent_ok"]
+
+
+def test_settings_are_asked_for() -> None:
+    from distrl.environments.cube_benchmark import DeviceBenchmarkConfig
+
+    with pytest.raises(UsageError, match=r"tool_config=DeviceToolConfig\("):
+        DeviceBenchmarkConfig().tasks()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.util import find_spec
 
 import pytest
 
@@ -22,6 +23,7 @@ except NotInstalled as error:
     ("package", "module", "extra"),
     [
         ("gymnasium", "phonesim.gymnasium_env", "gym"),
+        ("gymnasium", "distrl.environments.device_env", "gym"),
         ("android_env", "distrl.devices.android_env.android_env_device", "android-env"),
         ("verifiers", "distrl.environments.verifiers_environment", "verifiers"),
         ("verifiers", "distrl_phone", "verifiers"),
@@ -33,3 +35,14 @@ def test_a_missing_package_names_its_extra(package: str, module: str, extra: str
     code = IMPORTING.format(package=package, module=module)
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert f"'distrl[{extra}]'" in said.stdout
+
+
+@pytest.mark.skipif(find_spec("gymnasium") is None, reason="distrl[gym] is not installed")
+def test_a_device_of_your_own_needs_no_torch_and_settings_name_what_they_need() -> None:
+    code = (
+        "import sys\nsys.modules['torch'] = None\n"
+        "from distrl.environments import device_env\nfrom distrl.errors import NotInstalled\n"
+        "try: device_env.open_device_env('quick_start')\nexcept NotInstalled as error: print(error)"
+    )
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'distrl[learn]'" in said.stdout

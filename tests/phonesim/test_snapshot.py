@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from distrl.errors import CorruptSnapshot
 from distrl.records import Action, Back, Home, LongPress, OpenApp, Swipe, Tap, TypeText
 from phonesim.app import App, Ui, Window
-from phonesim.apps import APPS
+from phonesim.apps import APPS, OWN_APPS
 from phonesim.drift import NO_DRIFT, Drift
 from phonesim.phone import Phone
 from phonesim.snapshot import MAX_BYTES, VERSION, from_bytes, to_bytes
@@ -133,7 +133,7 @@ ENTRIES = (
 
 @pytest.fixture
 def diary(monkeypatch: pytest.MonkeyPatch) -> PhoneState:
-    monkeypatch.setitem(APPS, "Diary", DiaryApp())
+    monkeypatch.setitem(OWN_APPS, "Diary", DiaryApp())
     state = Phone(3, NO_DRIFT).snapshot()
     for entry in ENTRIES:
         state.facts.add(entry)

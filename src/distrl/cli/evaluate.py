@@ -56,7 +56,14 @@ Model = Annotated[
 Keep = Annotated[
     Path | None, typer.Option(help="Keep every episode in this folder, for `distrl view`.")
 ]
-
+Families = Annotated[
+    list[str] | None,
+    typer.Option(help="Tasks: general, shopping, both (the default), everyday; may be repeated."),
+]
+Templates = Annotated[
+    list[str] | None,
+    typer.Option(help="Play only tasks of this template, or pattern (notes.*); may be repeated."),
+]
 Greedy = Annotated[
     bool,
     typer.Option("--greedy/--sampled", help="Take the likeliest token, or sample as in training."),
@@ -83,10 +90,8 @@ ResultPath = Annotated[
 def evaluate(
     model: Model,
     split: SplitOption = None,
-    family: Annotated[str, typer.Option(help="Tasks: general, shopping, both, everyday.")] = "both",
-    template: Annotated[
-        list[str] | None, typer.Option(help="Play only tasks of this template; may be repeated.")
-    ] = None,
+    family: Families = None,
+    template: Templates = None,
     episodes: Annotated[int, typer.Option(min=1, help="Number of tasks to play.")] = 200,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the tasks and of sampling.")] = 0,
     devices: Annotated[
@@ -120,7 +125,7 @@ def evaluate(
     evaluation = Evaluation(
         model=model,
         split=_one_of("split", split or "test", SPLITS),
-        families=CORE_FAMILIES if family == "both" else (_one_of("family", family, FAMILIES),),
+        families=_families(family or ["both"]),
         templates=tuple(template or ()),
         episodes=episodes,
         seed=seed,
@@ -140,6 +145,14 @@ def evaluate(
         evaluate_on(Console(), evaluation, on, one_split=split is not None)
     else:
         evaluate_model(Console(), evaluation)
+
+
+def _families(given: Sequence[str]) -> tuple[Family, ...]:
+    """Those that are named, each once; they are played in turns, in this order."""
+    found: list[Family] = []
+    for name in given:
+        found += CORE_FAMILIES if name == "both" else (_one_of("family", name, FAMILIES),)
+    return tuple(dict.fromkeys(found))
 
 
 def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:

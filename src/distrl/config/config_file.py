@@ -11,7 +11,7 @@ from __future__ import annotations
 import difflib
 from pathlib import Path
 
-from distrl.errors import InvalidSetting
+from distrl.errors import InvalidSetting, UsageError
 
 FOLDER = Path(__file__).parents[1] / "configs"
 PLANS = FOLDER / "plans"
@@ -29,6 +29,16 @@ def config_path(name: str, folder: Path = FOLDER) -> Path:
     near = difflib.get_close_matches(name, config_names(folder), n=2)
     hint = f"did you mean {' or '.join(near)}?" if near else "`distrl configs` lists ours"
     raise InvalidSetting(f"there is no config file {name}; check its name ({hint})")
+
+
+def settings_path(given: object) -> Path | None:
+    """What a script names its settings by: a file, a name, or nothing for the defaults."""
+    if not isinstance(given, str | Path | None):
+        raise UsageError(
+            f"{given!r:.60} names no settings: give a file, a name such as quick_start, or "
+            "nothing; load_config(NAME, {...}) takes a dict of what to change in them"
+        )
+    return None if given is None else Path(given)
 
 
 def found_config(given: Path) -> Path:

@@ -271,7 +271,7 @@ def check_registered(config: TrainingConfig, _: Path) -> Sizes:
 
 def make_registered(settings: DeviceSettings, name: str) -> Device:
     """A device of somebody else, with `devices.options`."""
-    members = ("blocking", *DEVICE_CALLS)
+    members = ("name", "seconds", "blocking", *DEVICE_CALLS)
     device: Device = plugins.make(
         "device", settings.kind, name, options=settings.options, members=members
     )

@@ -139,7 +139,7 @@ def make_registered(
         settings.algorithm,
         step,
         options=settings.options,
-        members=("update", "discount"),
+        members=("update", "discount", "draws"),
     )
     return algorithm
 

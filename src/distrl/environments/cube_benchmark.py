@@ -1,23 +1,29 @@
-"""The phone as a CUBE benchmark (cube-standard 0.1, a release candidate; Python 3.12 or newer).
+"""Phones as CUBE benchmarks (cube-standard 0.1, a release candidate; Python 3.12 or newer).
 
     for config in PhoneBenchmarkConfig().get_task_configs():
         task = config.make()
 
-One task of each template of the phone's test split. The agent acts by tools and reads screens as
-text; the episode ends when it calls `finish`, or CUBE's own `final_step`, or at the task's limit of
-steps, and the reward is the judge's: 1.0 if the task was done and said to be.
+    device = DeviceToolConfig(settings="miniwob")     # or any other device that settings describe
+    for config in DeviceBenchmarkConfig(tool_config=device).get_task_configs():
+
+`PhoneBenchmarkConfig` has one task of each template of the simulated phone's test split,
+`DeviceBenchmarkConfig` the tasks, devices and judge of any settings. The agent acts by tools and
+reads screens as text; the episode ends when it calls `finish`, or CUBE's own `final_step`, or at
+the task's limit of steps, and the reward is the judge's: 1.0 if the task was done and said to be.
 """
 
 from __future__ import annotations
 
 import functools
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from distrl import __version__
+from distrl.environments.opened_device import TASKS, OpenedDevice
 from distrl.episodes.tool_environment import TOOLS, ToolEnvironment
-from distrl.errors import NotInstalled
+from distrl.errors import NotInstalled, UsageError
+from distrl.records import Split
 from phonesim.tasks.task_sets import template_names
 
 try:
@@ -25,6 +31,7 @@ try:
     from cube.core import Observation
     from cube.task import RuntimeContext, Task, TaskConfig, TaskMetadata
     from cube.tool import Tool, ToolConfig
+    from pydantic import PrivateAttr
 except ModuleNotFoundError as error:
     raise NotInstalled(
         f"a CUBE benchmark needs the package {error.name!r}, from Python 3.12 on: "
@@ -35,8 +42,9 @@ except ModuleNotFoundError as error:
 class PhoneTool(Tool):  # type: ignore[misc]
     """The phone's actions as CUBE's."""
 
-    def __init__(self) -> None:
-        self.phone = ToolEnvironment()
+    def __init__(self, opened: OpenedDevice | None = None) -> None:
+        self._opened = opened
+        self.phone = opened.tools() if opened is not None else ToolEnvironment()
         for name in TOOLS:
             setattr(self, name, _action(getattr(self.phone, name)))
 
@@ -46,12 +54,31 @@ class PhoneTool(Tool):  # type: ignore[misc]
             self.phone.finish()
         return str(super().final_step())
 
+    def close(self) -> None:
+        if self._opened is not None:
+            self._opened.close()
+
 
 class PhoneToolConfig(ToolConfig):  # type: ignore[misc]
     """A simulated phone; there is nothing to choose."""
 
     def make(self, container: object = None) -> PhoneTool:
         return PhoneTool()
+
+
+class DeviceToolConfig(ToolConfig):  # type: ignore[misc]
+    """A device of any settings, by name or file, with what is to be changed in them."""
+
+    settings: str | None = None
+    overrides: dict[str, Any] = {}  # noqa: RUF012 (pydantic copies it)
+    split: Split = "test"
+    tasks: int = TASKS
+
+    def open(self) -> OpenedDevice:
+        return OpenedDevice.open(self.settings, self.overrides, split=self.split, tasks=self.tasks)
+
+    def make(self, container: object = None) -> PhoneTool:
+        return PhoneTool(self.open())
 
 
 class PhoneTask(Task):  # type: ignore[misc]
@@ -104,6 +131,40 @@ class PhoneBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
     task_metadata: ClassVar[dict[str, TaskMetadata]] = _test_tasks()
     task_config_class: ClassVar[type[TaskConfig]] = PhoneTaskConfig
     benchmark_class: ClassVar[type[Benchmark]] = PhoneBenchmark
+
+
+class DeviceTaskConfig(PhoneTaskConfig):
+    """CUBE wants a class of its own for each benchmark."""
+
+
+class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
+    """The tasks that the settings of `tool_config`, a `DeviceToolConfig`, describe."""
+
+    benchmark_metadata: ClassVar[BenchmarkMetadata] = BenchmarkMetadata(
+        name="distrl-device",
+        version=__version__,
+        description="Tasks on the devices of DistRL's settings, with their judge",
+        license="Apache-2.0",
+        tags=["mobile", "gui"],
+    )
+    task_metadata: ClassVar[
+        dict[str, TaskMetadata]
+    ] = {}  # none are known before there are settings
+    task_config_class: ClassVar[type[TaskConfig]] = DeviceTaskConfig
+    benchmark_class: ClassVar[type[Benchmark]] = PhoneBenchmark
+    _listed: dict[str, TaskMetadata] = PrivateAttr(default_factory=dict)
+
+    def tasks(self) -> Mapping[str, TaskMetadata]:
+        """They are asked of a device once, which is given back."""
+        if not self._listed:
+            if not isinstance(self.tool_config, DeviceToolConfig):
+                raise UsageError("a DeviceBenchmarkConfig needs tool_config=DeviceToolConfig(...)")
+            with self.tool_config.open() as opened:
+                self._listed = {
+                    task.id: TaskMetadata(id=task.id, split=task.split) for task in opened.tasks
+                }
+        wanted = self._listed if self.task_ids is None else self.task_ids
+        return {name: self._listed[name] for name in wanted}
 
 
 def _action(tool: Callable[..., Any]) -> Callable[..., Any]:

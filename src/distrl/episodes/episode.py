@@ -170,6 +170,11 @@ class Episode:
         return tuple(self._decisions)
 
     @property
+    def notes(self) -> tuple[str, ...]:
+        """What the phone could not carry out so far, each with its step."""
+        return tuple(self._notes)
+
+    @property
     def attempt_id(self) -> str:
         """Its own id, or that of the episode that it continues."""
         return self.id if self._branch is None else self._branch.parent

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from fnmatch import fnmatchcase
 from typing import TypeVar
 
 from distrl.agent.policy import Policy, reads_elements
@@ -20,7 +21,17 @@ from distrl.episodes.episode import Attempt, Episode, EpisodeBatch
 from distrl.episodes.outcome import Outcome, outcome_of
 from distrl.errors import DeviceError, UnknownTask, UsageError
 from distrl.judging.judge import Judge
-from distrl.records import CORE_FAMILIES, SPLITS, Done, Family, Split, Task, Trajectory, Wait
+from distrl.records import (
+    CORE_FAMILIES,
+    FAMILIES,
+    SPLITS,
+    Done,
+    Family,
+    Split,
+    Task,
+    Trajectory,
+    Wait,
+)
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task, template_names
@@ -43,6 +54,7 @@ SIMPLE_AGENTS: dict[str, PolicyFor] = {
     "done": lambda task, device, judge: ConstantPolicy(Done()),
     "monkey": lambda task, device, judge: MonkeyPolicy(task.seed),
 }
+LONGEST_PATTERN = 200  # characters of a pattern for the names of templates
 NUMBERS = 10_000  # how far apart the task numbers of two seeds begin
 
 
@@ -112,17 +124,22 @@ def evaluate(
 
 def evaluation_tasks(
     split: Split,
-    families: Sequence[Family] = CORE_FAMILIES,
-    only: Sequence[str] = (),
+    families: Family | Sequence[Family] = CORE_FAMILIES,
+    only: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Iterator[Task]:
-    """Tasks to evaluate on, without end. `only`: of these templates, whatever their family."""
+    """Tasks to evaluate on, without end. `only`: of these templates, whatever their family; a
+    pattern such as notes.* means all that it matches.
+    """
     if split not in SPLITS:
         raise UnknownTask(f"no split called {split!r}; there are {', '.join(SPLITS)}")
     if only:
-        turns = [_rounds(_known(split, only), split, seed)]
+        turns = [_rounds(_known(split, [only] if isinstance(only, str) else only), split, seed)]
     else:
-        groups = [template_names(split, family) for family in families]
+        chosen = [families] if isinstance(families, str) else families
+        if unknown := [each for each in chosen if each not in FAMILIES]:
+            raise UnknownTask(f"no family called {unknown[0]!r}; there are {', '.join(FAMILIES)}")
+        groups = [template_names(split, family) for family in chosen]
         turns = [_rounds(names, split, seed) for names in groups if names]
     if not turns:
         raise UnknownTask(f"no templates in the split {split!r} of the families {families!r}")
@@ -140,7 +157,19 @@ def _rounds(names: Sequence[str], split: Split, seed: int) -> Iterator[str]:
         number += 1
 
 
-def _known(split: Split, names: Sequence[str]) -> list[str]:
-    for name in names:
-        load_task(f"{name}/{split}/0")  # raises, and says which name or split would do
-    return list(dict.fromkeys(names))
+def _known(split: Split, patterns: Sequence[str]) -> list[str]:
+    found = [name for pattern in patterns for name in _matching(split, pattern)]
+    return list(dict.fromkeys(found))
+
+
+def _matching(split: Split, pattern: str) -> list[str]:
+    """The template of that name, or all whose names match a pattern."""
+    if not set(pattern) & set("*?["):
+        load_task(f"{pattern}/{split}/0")  # raises, and says which name or split would do
+        return [pattern]
+    if len(pattern) > LONGEST_PATTERN:  # fnmatch takes the square of its length
+        raise UnknownTask(f"a pattern of {len(pattern)} characters; {LONGEST_PATTERN} are enough")
+    names = [name for family in FAMILIES for name in template_names(split, family)]
+    if found := [name for name in names if fnmatchcase(name, pattern)]:
+        return found
+    raise UnknownTask(f"no template of the split {split!r} matches {pattern!r}; `distrl tasks`")

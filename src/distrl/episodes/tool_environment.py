@@ -10,11 +10,13 @@ tool returns the screen as text, its elements numbered, so that a language model
 which trainers show to the model.
 
 The default is a simulated phone with tasks and exact judges. Any other device goes in the same way:
-`partial(ToolEnvironment, device, judge)`, with `instruction` in place of `task` in the dataset.
+`partial(ToolEnvironment, device, judge)`, with `instruction` in place of `task` in the dataset, or
+with `tasks=[...]` of your own, which `task` then names.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from PIL import Image
@@ -71,7 +73,12 @@ class ToolEnvironment:
     """One device and one task at a time. `reward` is 1.0 once the task is done and said to be."""
 
     def __init__(
-        self, device: Device | None = None, judge: Judge | None = None, *, pictures: bool = False
+        self,
+        device: Device | None = None,
+        judge: Judge | None = None,
+        *,
+        pictures: bool = False,
+        tasks: Iterable[Task] = (),
     ) -> None:
         if device is not None and judge is None:
             raise ValueError(
@@ -81,6 +88,7 @@ class ToolEnvironment:
         self._device: Device = simulated or device  # type: ignore[assignment]
         self._judge: Judge = judge or FactJudge(simulated)  # type: ignore[arg-type]
         self.pictures = pictures
+        self._tasks = {task.id: task for task in tasks}
         self._task: Task | None = None
         self._elements: tuple[Element, ...] = ()
         self.steps = 0
@@ -90,7 +98,7 @@ class ToolEnvironment:
 
     def reset(self, **columns: Any) -> str:
         """Begin the task of a row, and return its first screen; trainers take text here."""
-        task = _task(columns)
+        task = self._tasks.get(str(columns.get("task"))) or _task(columns)
         self._device.reset(task.seed)
         self._task = self._judge.begin(task) or task
         self.steps, self.done, self.reward, self.reason = 0, False, 0.0, ""

@@ -1,7 +1,14 @@
-"""Every app that a phone can run, by name. A new app is a module here and a line below."""
+"""Every app that a phone can run, by name: ours, and those that others have registered.
+
+An app of ours is a module here and a line below; docs/add-an-app.md shows one of somebody else.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from functools import cache
+
+from distrl import plugins
 from phonesim.app import App
 from phonesim.apps.browser import BrowserApp
 from phonesim.apps.calculator import CalculatorApp
@@ -23,7 +30,7 @@ from phonesim.apps.store import StoreApp
 from phonesim.apps.todo import TodoApp
 from phonesim.apps.weather import WeatherApp
 
-APPS: dict[str, App] = {
+OWN_APPS: dict[str, App] = {
     app.name: app
     for app in (
         BrowserApp(),
@@ -47,3 +54,29 @@ APPS: dict[str, App] = {
         *EVERYDAY_APPS,
     )
 }
+
+
+class Apps(Mapping[str, App]):
+    """Ours first, then those of others, in the order of their names: the same in every process."""
+
+    def __getitem__(self, name: str) -> App:
+        return OWN_APPS[name] if name in OWN_APPS else self._registered()[name]
+
+    def __iter__(self) -> Iterator[str]:
+        yield from OWN_APPS
+        yield from self._registered()
+
+    def __len__(self) -> int:
+        return len(OWN_APPS) + len(self._registered())
+
+    def _registered(self) -> dict[str, App]:
+        return _registered(plugins.generation("app"))
+
+
+@cache
+def _registered(_generation: int) -> dict[str, App]:
+    parts = sorted(plugins.plugins("app"), key=lambda plugin: plugin.name)
+    return {plugin.name: plugin.part() for plugin in parts}
+
+
+APPS = Apps()

@@ -6,7 +6,7 @@ import random
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from phonesim.apps import APPS
+from phonesim.apps import OWN_APPS
 from phonesim.apps.settings_pages.installed_apps import PERMISSIONS
 from phonesim.facts import Facts
 from phonesim.system import InstalledApp
@@ -19,7 +19,7 @@ from phonesim.tasks.structured_answers import states_quantity
 from phonesim.tasks.template import Template, View, added, changed, differing_fields, removed
 
 RESERVED = ("Files", "Weather")  # apps that are held out of training
-INSTALLED = tuple(name for name, app in APPS.items() if app.preinstalled)
+INSTALLED = tuple(name for name, app in OWN_APPS.items() if app.preinstalled)
 APP_NAMES = Domain(
     "app names",
     tuple(name for name in INSTALLED if name not in (*RESERVED, "Settings")),

@@ -1,0 +1,51 @@
+"""What a script changes in settings, as the words that `--set` takes.
+
+["run.minutes=2", "devices.count=4"], "run.minutes=2", {"run.minutes": 2}, {"run": {"minutes": 2}}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+
+from distrl.config.toml_writer import plain
+from distrl.errors import InvalidSetting
+
+Overrides = str | Iterable[str] | Mapping[str, object]
+
+
+def override_words(given: Overrides) -> list[str]:
+    """Each change as one word, NAME=VALUE."""
+    if isinstance(given, str):
+        return [given]
+    if isinstance(given, Mapping):
+        return list(_words(given, ""))
+    words: list[object] = list(given) if isinstance(given, Iterable) else [given]
+    if wrong := [each for each in words if not isinstance(each, str)]:
+        raise InvalidSetting(
+            f"{wrong[0]!r:.60} changes no setting: give words such as 'devices.count=4', or a dict "
+            "such as {'devices.count': 4}"
+        )
+    return [str(each) for each in words]
+
+
+def _words(table: Mapping[str, object], path: str) -> Iterator[str]:
+    for name, value in table.items():
+        at = f"{path}{name}"
+        if isinstance(value, Mapping) and value:
+            yield from _words(value, f"{at}.")
+        else:
+            yield f"{at}={_plain(at, value)}"
+
+
+def _plain(name: str, value: object) -> str:
+    match value:
+        case Path():
+            return plain(str(value))
+        case float():  # those of numpy write themselves in another way
+            return plain(float(value))
+        case None | bool() | int() | str() | Mapping():
+            return plain(value)
+        case tuple() | list():
+            return f"[{', '.join(_plain(name, each) for each in value)}]"
+    raise InvalidSetting(f"{name}={value!r:.60}: give a number, a text, a list or a dict of these")

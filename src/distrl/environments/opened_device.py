@@ -1,0 +1,94 @@
+"""One device of any settings with its tasks and judge, opened for another trainer.
+
+    with OpenedDevice.open("served_phones", {"devices.serials": ["127.0.0.1:7411"]}) as opened:
+
+What `distrl evaluate --on` plays on: simulated phones, phones over adb, emulators, web pages, and
+devices that others have registered. Every call opens a device of its own; phones over adb are
+leased, so that two trainers never hold the same one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
+
+from distrl.devices.device import Device
+from distrl.episodes.tool_environment import ToolEnvironment
+from distrl.errors import NotInstalled
+from distrl.judging.judge import Judge
+from distrl.records import Split, Task
+
+if TYPE_CHECKING:
+    from distrl.config.overrides import Overrides
+    from distrl.config.training_config import TrainingConfig
+
+TASKS = 200  # that are drawn from, unless more are asked for
+
+UNMEASURED = ("evaluation.before=0", "evaluation.after=0", "evaluation.every_minutes=none")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedDevice:
+    """A device, what makes the judge of each episode on it, and the tasks to draw from."""
+
+    device: Device
+    judge_for: Callable[[Device], Judge]
+    tasks: tuple[Task, ...]
+    stop_on_success: bool
+    _opened: ExitStack
+
+    @classmethod
+    def open(
+        cls,
+        settings: str | Path | None = None,
+        overrides: Overrides = (),
+        *,
+        split: Split = "test",
+        tasks: int = TASKS,
+        seed: int = 0,
+    ) -> Self:
+        """Open one device of a settings file, or of settings by name; the first `tasks` of the
+        split are kept, as `seed` orders them.
+        """
+        config = _read(settings, overrides)
+        from distrl.engine.environment import check_judged, open_environment
+
+        check_judged(config)
+        with ExitStack() as opened:
+            found = opened.enter_context(open_environment(config, split, 1, seed))
+            drawn = tuple({each.id: each for each in islice(found.tasks(), tasks)}.values())
+            [device] = found.devices
+            return cls(device, found.judge_for, drawn, found.stop_on_success, opened.pop_all())
+
+    def tools(self, *, pictures: bool = False) -> ToolEnvironment:
+        """The device as tools, with the tasks by their ids."""
+        judge = self.judge_for(self.device)
+        return ToolEnvironment(self.device, judge, tasks=self.tasks, pictures=pictures)
+
+    def close(self) -> None:
+        self._opened.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+
+def _read(settings: str | Path | None, overrides: Overrides) -> TrainingConfig:
+    """The settings; they tell of the learner too, and only that needs torch."""
+    try:
+        from distrl.config.config_file import settings_path
+        from distrl.config.overrides import override_words
+        from distrl.config.training_config import load_config
+    except ModuleNotFoundError as error:
+        raise NotInstalled(
+            f"the package {error.name!r} is not installed; devices that settings describe need "
+            "pip install 'distrl[learn]'. A device, tasks and a judge of your own need nothing"
+        ) from None
+    words = [*UNMEASURED, *override_words(overrides)]
+    return load_config(settings_path(settings), words)

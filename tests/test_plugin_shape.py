@@ -1,0 +1,179 @@
+"""What is refused when it is registered, and what must not be."""
+
+from __future__ import annotations
+
+import dataclasses
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+from tests.engine.tiny_runs import tiny_config
+from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
+from tests.plugin_package.src.distrl_quiet.hush_app import HushApp
+from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
+from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce, ReinforceSettings
+from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
+
+import distrl
+from distrl import plugins
+from distrl.engine.device_wiring import make_registered
+from distrl.errors import InvalidPlugin
+from distrl.learning.algorithms.algorithm import PlannedAlgorithm
+from distrl.learning.batch import Batch
+from distrl.learning.gradient_step import GradientStep
+from distrl.plugin_shape import PartKind, check_part
+from phonesim.app import App
+from phonesim.simulated_device import SimulatedDevice
+
+
+@pytest.fixture(autouse=True)
+def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A registry without what other tests register."""
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+
+
+class Forgetful(GrayscalePhone):
+    reset = None  # type: ignore[assignment]
+
+
+class HastyJudge:
+    def begin(self) -> None: ...
+
+    def verdict(self, answer: str | None) -> None: ...
+
+
+@dataclasses.dataclass(frozen=True)
+class NoGoal(SilenceQuietly):
+    name = "quiet.no_goal"
+    missing = SilenceQuietly.__mro__[1].missing  # type: ignore[attr-defined]
+
+
+class Nameless:
+    """All of a device's methods, and nothing of what they are for."""
+
+    def __init__(self, host: str) -> None:
+        self._host = host
+
+    reset, screen, perform = SimulatedDevice.reset, SimulatedDevice.screen, SimulatedDevice.perform
+    elements, close = SimulatedDevice.elements, SimulatedDevice.close
+    __enter__, __exit__ = SimulatedDevice.__enter__, SimulatedDevice.__exit__
+
+
+class Blank(App):
+    name, icon, color = "Blank", "moon", (0, 0, 0)
+
+
+class Loose(HushApp):
+    name = "Loose"
+    kinds = (dict,)  # type: ignore[assignment]
+
+
+class NeverUpdates:
+    draws, discount = "uniform", 1.0
+
+    def __init__(self, step: GradientStep) -> None: ...
+
+
+class Deaf(NeverUpdates):
+    def update(self, batch: Batch) -> None: ...
+
+
+class Undrawn:
+    def __init__(self, step: GradientStep, rate: float) -> None:
+        self.discount = rate
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> None: ...
+
+
+class PlanLess(PlannedAlgorithm):
+    def __init__(self, step: GradientStep) -> None: ...
+
+
+def no_arguments() -> None: ...
+
+
+def by_place_alone(name: str, url: str, /) -> None: ...
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "part", "said"),
+    [
+        ("device", "forgetful", Forgetful, r"no reset\(\)\. Expected: a class Device\(name"),
+        ("device", "nothing", no_arguments, r"cannot be called with 1 argument\. Expected: a fun"),
+        ("device", "nameless", Nameless, "it has no name and no seconds and no blocking"),
+        (
+            "device",
+            "by_place",
+            by_place_alone,
+            r"url: 'str', /\) -> 'None' cannot be called with 1",
+        ),
+        ("device", "adb", GrayscalePhone, "DistRL has one of that name"),
+        ("device", "a b", GrayscalePhone, "names begin with a letter"),
+        ("judge", "hasty", HastyJudge, "Expected: a class made with the device"),
+        ("judge", "none", no_arguments, r"judge\(trajectory\) -> Verdict"),
+        ("task", "quiet.no_goal", NoGoal, "it does not say missing"),
+        ("task", "list", list, "name is 'missing', no str"),
+        ("task", "words", "words", "id is 'missing', no str"),
+        ("model_family", "text", "qwen", "name is 'missing', no str"),
+        ("algorithm", "none", no_arguments, r"make\(step, \*\*options\)"),
+        ("algorithm", "idle", NeverUpdates, r"no update\(\)\. Expected: a class Algorithm\(step"),
+        ("algorithm", "deaf", Deaf, "cannot be called with 1 argument and policy_moves=…"),
+        ("algorithm", "undrawn", Undrawn, "it has no draws"),
+        ("algorithm", "planless", PlanLess, "it is abstract: it does not say plan"),
+        ("dialect", "text", "compact", "name is 'missing', no str"),
+        ("reward", "none", no_arguments, r"reward\(trajectory\) -> one number"),
+        ("app", "Blank", Blank, r"it does not say home\. Expected: a class that inherits phonesim"),
+        ("app", "Loose", Loose, "of its kinds is no frozen dataclass with the first field id"),
+        ("app", "Notes", HushApp, "DistRL has one of that name"),
+        ("app", "Hush", HushApp(), "it cannot be called"),
+        ("app", "Clock 2", HushApp, "names begin with a letter"),
+        ("step_view", "grayscale", sooner, r"cannot be called with 2 arg.*show\(trajectory, step"),
+    ],
+)
+def test_a_part_of_another_shape_is_refused(
+    kind: PartKind, name: str, part: Any, said: str
+) -> None:
+    with pytest.raises(InvalidPlugin, match=said):
+        check_part(kind, name, part)
+
+
+class Remote(GrayscalePhone):
+    def __init__(self, name: str, url: str) -> None:
+        super().__init__(name)
+        self.url = url
+
+
+def discounted(step: GradientStep, discount: float) -> Reinforce:
+    return Reinforce(step, ReinforceSettings(discount))
+
+
+def test_a_part_may_need_options(tmp_path: Path) -> None:
+    distrl.register_device("remote", Remote)
+    distrl.register_algorithm("discounted", discounted)
+    words = ("devices.kind=remote", "devices.options.url=phones.example")
+    made = make_registered(tiny_config(tmp_path, tmp_path, *words).devices, "phone-0")
+    assert isinstance(made, Remote)
+    assert made.url == "phones.example"
+    without = tiny_config(tmp_path, tmp_path, "devices.kind=remote").devices
+    with pytest.raises(InvalidPlugin, match="missing 1 required positional argument: 'url'"):
+        make_registered(without, "phone-0")
+
+
+class Named(SimpleNamespace, Nameless):
+    """Sets its attributes by computed names."""
+
+    def __init__(self, name: str) -> None:
+        self.__dict__.update(name=name, seconds=0.0, blocking=True)
+
+
+def test_what_cannot_be_known_of_a_class_is_not_refused() -> None:
+    check_part("device", "named", Named)
+    check_part("algorithm", "reinforce", Reinforce)
+
+
+def test_a_part_without_a_name_is_refused_by_what_it_is() -> None:
+    with pytest.raises(InvalidPlugin, match=r"'hello' is no task\. Expected: a distrl"):
+        distrl.register_task("hello")
+    with pytest.raises(InvalidPlugin, match=r"3 is no dialect\. Expected"):
+        distrl.register_dialect(3)  # type: ignore[arg-type]
