@@ -16,7 +16,6 @@ process (`collection.mode = "one_process"`, or offline), or on a Ray cluster.
 from __future__ import annotations
 
 import dataclasses
-import sys
 import tempfile
 from collections import deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -48,6 +47,7 @@ from distrl.episodes.outcome import Outcome, SuccessRate, success_rate
 from distrl.errors import UsageError
 from distrl.judging.judge import Judge
 from distrl.learning.learner import Learner
+from distrl.process_environment import check_script
 from distrl.records import CORE_FAMILIES, Family, Split, Task, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import OnPoint, read_points
@@ -165,7 +165,7 @@ def resume(
     with run.resuming():
         config = training_config.load_run_config(run.config, override_words(settings))
         if _starts_processes(config):
-            _check_script()
+            check_script()
         with run.held():  # once no other process holds it
             run.write_config(config)
         return _trained(_engine(config, run, on_metrics, quiet=quiet), resumed=True)
@@ -184,7 +184,7 @@ def collect(
     """Collect without learning until a limit of the run is reached."""
     _check_callback(on_metrics)
     loaded = _config(config)
-    _check_script()
+    check_script()
     engine = LocalEngine(loaded, _new_directory(loaded), _console(quiet), on_metrics)
     engine.collect()
     return Run(engine.directory.path)
@@ -272,7 +272,7 @@ def build_engine(
     _check_callback(on_metrics)
     loaded = _config(config)
     if _starts_processes(loaded):
-        _check_script()
+        check_script()
     return _engine(loaded, _new_directory(loaded), on_metrics, quiet=quiet)
 
 
@@ -284,22 +284,6 @@ def _check_callback(on_metrics: OnPoint | None) -> None:
 def _starts_processes(config: TrainingConfig) -> bool:
     """Does multiprocessing start any here? Ray starts its own, which import no script."""
     return config.engine.kind == "local" and not config.in_one_process
-
-
-def _check_script() -> None:
-    """Refuse a script that its own collectors would run again.
-
-    Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
-    each begins a run of its own instead of collecting, and this one waits for trajectories.
-    """
-    script = getattr(sys.modules["__main__"], "__file__", None)  # None: a prompt, a notebook
-    if script is None or not Path(script).is_file():
-        return
-    if "__name__" not in Path(script).read_text("utf-8", errors="replace"):
-        raise UsageError(
-            f"{script} starts a run, and its collectors are processes that import this script "
-            'again: put what it runs below `if __name__ == "__main__":`'
-        )
 
 
 def _engine(

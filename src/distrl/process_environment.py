@@ -22,6 +22,8 @@ import sys
 from collections.abc import Mapping
 from pathlib import Path
 
+from distrl.errors import UsageError
+
 WANTED: dict[str, str] = {
     "OMP_WAIT_POLICY": "passive",
     "MALLOC_MMAP_THRESHOLD_": str(64 * 2**20),
@@ -69,6 +71,22 @@ def _is_own_command_line() -> bool:
     as_started = sys.orig_argv[len(sys.orig_argv) - len(words) :] == words
     named = any(Path(word).stem == "distrl" for word in sys.orig_argv[: -len(words) or None])
     return ours and as_started and named and bool(sys.executable)
+
+
+def check_script() -> None:
+    """Refuse a script that its own collectors would run again.
+
+    Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
+    each begins a run of its own instead of collecting, and this one waits for trajectories.
+    """
+    script = getattr(sys.modules["__main__"], "__file__", None)  # None: a prompt, a notebook
+    if script is None or not Path(script).is_file():
+        return
+    if "__name__" not in Path(script).read_text("utf-8", errors="replace"):
+        raise UsageError(
+            f"{script} starts a run, and its collectors are processes that import this script "
+            'again: put what it runs below `if __name__ == "__main__":`'
+        )
 
 
 def trim_heap() -> bool:
