@@ -19,6 +19,10 @@ def test_staleness_was_measured_with_signed_advantages() -> None:
     assert {each.settings.advantage for each in made if isinstance(each, ARide)} == {"signed"}
 
 
-@pytest.mark.parametrize("name", ["quick_start", "miniwob", "mixed"])
-def test_configs_that_were_measured_keep_signed_advantages(name: str) -> None:
-    assert load_config(Path(name)).learning.a_ride.advantage == "signed"
+@pytest.mark.parametrize(
+    ("name", "advantage"), [("quick_start", "filtered"), ("miniwob", "signed"), ("mixed", "signed")]
+)
+def test_configs_keep_the_advantages_that_they_were_measured_with(
+    name: str, advantage: str
+) -> None:
+    assert load_config(Path(name)).learning.a_ride.advantage == advantage
