@@ -16,9 +16,11 @@ from distrl.hierarchy import (
     scrolled_at,
     touched_at,
     words_touched,
+    words_under,
 )
 from phonesim.phone import Phone
 
+PAGE = Element("view", "", (0, 0, 360, 720))
 ROW = Element("row", "", (0, 100, 360, 160), clickable=True)
 
 
@@ -53,11 +55,26 @@ def test_the_words_that_a_finger_touches() -> None:
     name = Element("text", "Ada", (10, 105, 100, 125), detail="a friend")
     switch = Element("switch", "", (300, 100, 360, 160), clickable=True, checked=True)
     info = Element("button", "Info", (240, 100, 300, 160), clickable=True)
-    elements = (Element("text", "Title", (0, 0, 360, 90)), ROW, name, info, switch)
+    elements = (PAGE, Element("text", "Title", (0, 0, 360, 90)), ROW, name, info, switch)
     assert words_touched(elements, 200, 150) == ["Ada", "a friend"]
     assert words_touched(elements, 310, 150) == ["Ada", "a friend"]
     assert set(words_touched(elements, 250, 150)) == {"Info"}
     assert words_touched(elements, 200, 600) == []
+    assert words_under(elements, 200, 150) == []
+    assert words_under(elements, 50, 110) == ["Ada", "a friend"]
+
+
+def test_a_page_speaks_for_nothing_on_it_and_a_field_for_itself() -> None:
+    """A whole page may react to a finger, to close the keyboard say."""
+    page = PAGE._replace(clickable=True)
+    tip, icon = Element("text", "Tips", (0, 0, 360, 90)), Element("button", "", (0, 200, 40, 240))
+    field = Element("field", "", (100, 110, 200, 150), clickable=True)
+    name = Element("text", "Ada", (10, 105, 90, 125))
+    elements = (page, tip, ROW, name, field, icon._replace(clickable=True))
+    assert words_touched(elements, 20, 220) == []
+    assert words_touched(elements, 150, 130) == []
+    assert words_touched(elements, 300, 130) == ["Ada"]
+    assert words_touched(elements, 20, 40) == ["Tips"]
 
 
 def test_what_has_no_label_and_no_use_is_left_out() -> None:

@@ -19,6 +19,7 @@ Rect = tuple[int, int, int, int]  # left, top, right, bottom
 
 MAX_READ = 2000  # elements of a hierarchy that are looked at; the others are left out
 MAX_READABLE = 400  # elements that are kept of it
+TALLEST_ROW = 1 / 3  # of the screen's height
 LONGEST_TEXT = 200  # characters of a label, a detail or a value that are kept
 
 
@@ -99,21 +100,28 @@ def labelled_rows(elements: Sequence[Element]) -> list[Element]:
 
 
 def words_touched(elements: Sequence[Element], x: float, y: float) -> list[str]:
-    """Every label and detail that a finger at a pixel may act on.
+    """Every label and detail that a tap at a pixel may act on.
 
     That is what covers the pixel, and all that stands on the row that is touched. A button without
-    words of its own means what the row around it says.
+    words of its own means what the row around it says; a field does not, and what is taller than a
+    row (a page, a list) speaks for nothing that stands on it.
     """
-    covering = [each for each in elements if each.covers(x, y)]
-    words = [word for each in covering for word in _words(each)]
+    words = words_under(elements, x, y)
+    tallest = TALLEST_ROW * max((each.bounds[3] for each in elements), default=0)
     told: list[Element] = []
     for place, parts in reversed(_parts(elements).items()):
         row = elements[place]
-        if row.touchable and row.covers(x, y) and not any(map(row.contains, told)):
+        is_row = row.touchable and row.bounds[3] - row.bounds[1] <= tallest
+        if is_row and row.covers(x, y) and not any(map(row.contains, told)):
             said = [word for at in (place, *parts) for word in _words(elements[at])]
             words += said
-            told += [row] if said else []
+            told += [row] if said or row.role == "field" else []
     return words
+
+
+def words_under(elements: Sequence[Element], x: float, y: float) -> list[str]:
+    """Every label and detail of what covers a pixel."""
+    return [word for each in elements if each.covers(x, y) for word in _words(each)]
 
 
 def _words(element: Element) -> list[str]:

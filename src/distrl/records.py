@@ -279,6 +279,7 @@ Split = Literal[
 ]  # fmt: skip
 SPLITS: tuple[Split, ...] = get_args(Split)  # in this order: a phone's seed depends on it
 TEST_OF: dict[Split, Split] = {"train": "test", "undemonstrated": "undemonstrated_test"}
+SAME_TASKS: dict[Split, Split] = {"paraphrased": "test", "other_words": "test"}  # other sentences
 Family = Literal["general", "shopping", "everyday"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 CORE_FAMILIES: tuple[Family, ...] = ("general", "shopping")  # meant where no family is named

@@ -201,7 +201,7 @@ def serve(
 def _write(path: Path, picture: Image) -> None:
     prepare_output_file(path, "screen.png")
     if path.suffix.lower() not in PICTURES:
-        raise UsageError(f"{path} is no picture by its name; end it in {' or '.join(PICTURES)}")
+        raise UsageError(f"{path} has no suffix of a picture; end it in {' or '.join(PICTURES)}")
     try:
         picture.save(path, optimize=True)
     except OSError as error:

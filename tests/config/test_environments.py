@@ -117,6 +117,8 @@ def test_success_is_of_unseen_tasks_unless_some_environment_plays_that_split(
     others = ("environments.small.tasks.split=test", "environments.small.measured=false")
     assert not mixed_config(tmp_path, tmp_path, *others).measures_unseen
     assert load_config(MIXED).measures_unseen  # each trains and measures on splits of its own
+    reworded = ["tasks.split=test", "evaluation.split=paraphrased"]
+    assert not load_config(None, reworded).measures_unseen  # the same tasks in other sentences
     rehearsed = ["tasks.split=undemonstrated", "tasks.rehearsal=0.2", "evaluation.split=train"]
     assert not load_config(None, rehearsed).measures_unseen
 

@@ -58,6 +58,7 @@ def test_success_is_measured_on_a_file_of_tasks_that_has_some_for_it(tmp_path: P
     assert task_words(measured_config(tmp_path, tested)).startswith("1 tasks of ")
     assert task_words(measured_config(tmp_path, judged, "evaluation.split=train"))
     assert task_words(config_of(tmp_path, judged))
+    assert task_words(measured_config(tmp_path, judged).unmeasured())  # `distrl collect`
     with pytest.raises(InvalidSetting, match="train or test"):
         measured_config(tmp_path, tested, "evaluation.split=held_out_apps")
     vlm = ("judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=judge")

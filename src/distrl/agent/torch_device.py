@@ -20,13 +20,13 @@ def require_device(name: str) -> None:
         )
     if device.type == "mps" and not has_mps():
         raise InvalidSetting(
-            f'policy.device="{name}": PyTorch {torch.__version__} sees no GPU of Apple here; take '
+            f'policy.device="{name}": PyTorch {torch.__version__} sees no Apple GPU here; take '
             "cpu, or see what `distrl doctor` says of this machine"
         )
 
 
 def has_mps() -> bool:
-    """Whether PyTorch sees a GPU of Apple."""
+    """Whether PyTorch sees an Apple GPU."""
     return torch.backends.mps.is_available()
 
 

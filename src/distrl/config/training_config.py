@@ -41,6 +41,7 @@ from distrl.learning.algorithms.vtrace import VTraceSettings
 from distrl.learning.gradient_step import StepSettings
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.plugin_shape import BUILT_IN
+from distrl.records import SAME_TASKS
 from distrl.replay.buffer.pacing import PacingSettings
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
@@ -153,15 +154,21 @@ class TrainingConfig:
             if not self.environments or self.environments[name].measured
         }
 
+    def unmeasured(self) -> TrainingConfig:
+        """The same without evaluations."""
+        none = dataclasses.replace(self.evaluation, before=0, after=0, every_minutes=None)
+        return dataclasses.replace(self, evaluation=none)
+
     @property
     def measures_unseen(self) -> bool:
-        """Is success measured on tasks of other splits than those that training plays?"""
+        """Is success measured on other tasks than those that training plays?"""
         played = {
-            (each.tasks.source, split)
+            (each.tasks.source, SAME_TASKS.get(split, split))
             for each in self.by_environment().values()
             for split in each.tasks.played_splits
         }
-        measured = {(e.tasks.source, e.evaluation.split) for e in self.measured().values()}
+        splits = {(e.tasks.source, e.evaluation.split) for e in self.measured().values()}
+        measured = {(source, SAME_TASKS.get(split, split)) for source, split in splits}
         return played.isdisjoint(measured)
 
     def of_collector(self, number: int) -> tuple[TrainingConfig, int]:

@@ -119,12 +119,11 @@ def check_judged(config: TrainingConfig) -> None:
 def _measured(config: TrainingConfig, split: Split, episodes: int, seed: int) -> TrainingConfig:
     """The settings of one collector that plays the split and measures nothing itself."""
     return dataclasses.replace(
-        config,
+        config.unmeasured(),
         run=dataclasses.replace(config.run, seed=seed),
         tasks=dataclasses.replace(config.tasks, split=split),
         devices=dataclasses.replace(
             config.devices, count=min(config.devices.count, episodes, MAX_DEVICES), spares=0
         ),
         collection=dataclasses.replace(config.collection, collectors=1),
-        evaluation=dataclasses.replace(config.evaluation, before=0, after=0, every_minutes=None),
     )

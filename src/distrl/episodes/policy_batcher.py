@@ -230,8 +230,9 @@ class PolicyBatcher:
         return request.decision
 
     def _tell(self, observation: Observation) -> None:
-        """Let the policy begin while the batch before it is decided. What fails ends no episode:
-        where it matters, `decide` raises it.
+        """Let the policy prepare while the batch before it is decided.
+
+        A fault here ends no episode; one that matters is raised by `decide`.
         """
         try:
             expect(self._policy, observation)

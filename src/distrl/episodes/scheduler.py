@@ -165,8 +165,10 @@ class EpisodeScheduler(Generic[D]):
         for lease in list(self._out.values()):
             if lease.deadline > now:
                 break  # all have the same time, and later ones began later
-            late.append(self._out.pop(lease.episode_id))
-            self._leased.pop(lease.episode_id)
+            self._out.pop(lease.episode_id)
+            if self._leased.pop(lease.episode_id, None) is None:
+                continue  # it was left behind: its device counts as hanging already
+            late.append(lease)
             if lease.ending is None:
                 self._retry(lease)
             else:

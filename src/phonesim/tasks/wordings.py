@@ -2,6 +2,7 @@
 
 A task of `paraphrased` or `other_words` has the parameters, the phone and the judge of the task of
 `test` with its number; only the instruction differs. What success is lost is lost by its words.
+They are in English: a phone that speaks another language says the task as always.
 """
 
 from __future__ import annotations
@@ -11,9 +12,9 @@ from collections.abc import Mapping
 from functools import cache
 from importlib.resources import files
 
-from distrl.records import Split
+from distrl.records import SAME_TASKS, Split
 
-REWORDED: tuple[Split, ...] = ("paraphrased", "other_words")
+REWORDED: tuple[Split, ...] = tuple(SAME_TASKS)
 
 
 @cache

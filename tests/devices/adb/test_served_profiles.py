@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from tests.devices.adb.served_phones import AT_ONCE_SETTINGS, ServedPhones, served_handsets
 
-from distrl.devices.adb.adb_device import AdbDevice
+from distrl.devices.adb.adb_device import AdbDevice, new_simulation
 from distrl.devices.adb.android_phones import open_phone
 from distrl.devices.adb.android_settings import AndroidSettings
 from distrl.devices.adb.android_state import screen_size
@@ -18,7 +18,8 @@ from distrl.devices.adb.stillness import AT_ONCE, StillnessSettings
 from distrl.devices.safety.safety import Consent, SafeDevice, SafetySettings
 from distrl.episodes.demonstrations import demonstrate
 from distrl.episodes.episode import run_episode
-from distrl.errors import ActionFailed, DeviceError, ScreenRestless
+from distrl.errors import ActionFailed, DeviceError, DeviceTimeout, ScreenRestless
+from distrl.hierarchy import Element
 from distrl.records import Action, Decision, Ending, Observation, OpenApp, Tap
 from phonesim.adb_daemon.handset import Handset
 from phonesim.adb_daemon.handset_profile import SAMSUNG, XIAOMI, HandsetProfile
@@ -138,6 +139,27 @@ def test_an_app_that_is_opened_by_its_icon_is_waited_for(phones: ServedPhones) -
         device.reset(5)
         assert device.package_of("Weather") is None
         assert device.perform(OpenApp("Weather")).digest == twin.perform(OpenApp("Weather")).digest
+
+
+class SilentPhone(AdbDevice):
+    """Its hierarchy never comes, as on an emulator that is short of time."""
+
+    asked = 0
+
+    def _elements(self) -> tuple[Element, ...]:
+        self.asked += 1
+        raise DeviceTimeout("uiautomator has not answered")
+
+
+def test_no_reset_fails_because_the_home_screen_cannot_be_read(phones: ServedPhones) -> None:
+    with SilentPhone("phone", phones.link(SAMSUNG_0), AT_ONCE_SETTINGS, new_simulation) as device:
+        for seed in range(4):
+            device.reset(seed)
+        assert device.asked == 2
+        with pytest.raises(ActionFailed, match=r"called 'To-do'; name the package"):
+            device.perform(OpenApp("To-do"))
+        device.perform(OpenApp("Settings"))
+        assert phones.handset(SAMSUNG_0).phone.state.front == "Settings"
 
 
 def test_on_a_guarded_phone_no_icon_is_tapped(phones: ServedPhones) -> None:

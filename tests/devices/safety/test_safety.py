@@ -216,6 +216,20 @@ def test_a_row_is_what_stands_on_it(phones: ServedPhones, x: int, y: int, word: 
         )
 
 
+@pytest.mark.parametrize(("x", "done"), [(330, True), (40, False)])
+def test_a_list_is_scrolled_by_the_empty_end_of_a_row(
+    phones: ServedPhones, x: int, done: bool
+) -> None:
+    phone = NestingPhone("phone", phones.link(), AT_ONCE_SETTINGS, new_simulation)
+    with SafeDevice(phone, SETTINGS, agreed) as device:
+        device.reset(5)
+        device.perform(OpenApp("Settings"))
+        before = state(phones)[1]
+        device.perform(Swipe((x + 0.5) / 360, 321 / 720, (x + 0.5) / 360, 0.1))
+        assert state(phones)[1] - before == done
+        assert len(device.stopped) == (not done)
+
+
 def test_a_page_with_too_much_on_it_is_not_touched(phones: ServedPhones) -> None:
     phone = NestingPhone("phone", phones.link(), AT_ONCE_SETTINGS, new_simulation)
     view = '<node class="android.view.View" clickable="true" bounds="[0,0][360,720]" />'

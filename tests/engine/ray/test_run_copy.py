@@ -22,7 +22,7 @@ from distrl.engine.ray.run_copy import (
     read_rows,
 )
 from distrl.engine.run.losses import LearnerHome, read_home
-from distrl.errors import DataLost
+from distrl.errors import DataLost, DirectoryInUse
 from distrl.json_lines import encode_line, read_lines
 from distrl.replay.store.trajectory_store import TrajectoryStore, TrajectoryStoreSettings
 from distrl.runs.run_directory import RunDirectory
@@ -132,6 +132,19 @@ def test_a_copy_is_closed_to_others_also_where_a_folder_was_there(tmp_path: Path
 def test_a_run_that_was_worked_on_is_never_overwritten(tmp_path: Path) -> None:
     run = begun_run(tmp_path / "run")  # a disk that both machines see
     assert not copier(run, run).begin()
+    assert check(run) == []
+
+
+def test_a_run_that_begins_later_on_a_disk_that_both_see_is_not_overwritten(tmp_path: Path) -> None:
+    run = made_run(tmp_path / "run")
+    copying = copier(run, run)
+    assert copying.begin()  # the learner has written nothing so far
+    run.metrics.write_bytes(POINT)
+    with pytest.raises(DirectoryInUse, match="shared_storage"):
+        copying.update(ANNA, BERTIL, 1.0)
+    assert ids(run) == ("c/1", "c/2", "c/3")
+    assert not (run.path / UNFINISHED).exists()
+    assert not copying.begin()
     assert check(run) == []
 
 

@@ -166,6 +166,9 @@ def test_tasks_are_of_the_trained_templates_where_the_split_has_them(tmp_path: P
     tasks = Evaluator(config, None, StopRequest()).tasks(6)  # type: ignore[arg-type]
     assert {task.template for task in tasks} == set(config.tasks.template_names)
     assert {task.split for task in tasks} == {"test"}
+    said_otherwise = tiny_config(tmp_path, tmp_path, "evaluation.split=paraphrased")
+    reworded = Evaluator(said_otherwise, None, StopRequest()).tasks(6)  # type: ignore[arg-type]
+    assert {task.template for task in reworded} == set(config.tasks.template_names)
     held_out = tiny_config(tmp_path, tmp_path, "evaluation.split=held_out_apps")
     others = Evaluator(held_out, None, StopRequest()).tasks(6)  # type: ignore[arg-type]
     assert not {task.template for task in others} & set(config.tasks.template_names)

@@ -269,10 +269,10 @@ def test_a_gpu_of_apple_is_refused_where_there_is_none_and_else_said_to_be_untri
     config = tiny_config(tmp_path, tmp_path, "agent.policy.device=mps")
     [check] = [each for each in checks(config, tmp_path) if each.what == "GPU"]
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: False)
-    with pytest.raises(InvalidSetting, match="sees no GPU of Apple here; take cpu"):
+    with pytest.raises(InvalidSetting, match="sees no Apple GPU here; take cpu"):
         check.ask()
     monkeypatch.setattr("torch.backends.mps.is_available", lambda: True)
-    assert "nothing was ever run or measured" in check.ask()
+    assert "we have never run anything on an Apple GPU" in check.ask()
 
 
 def test_collectors_of_their_own_are_refused_where_there_is_no_linux(tmp_path: Path) -> None:

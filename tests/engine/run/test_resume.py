@@ -269,12 +269,17 @@ def test_a_corpus_of_tasks_that_are_evaluated_on_is_refused_unless_it_is_wanted(
 ) -> None:
     corpus_of(tmp_path / "run", "test")
     words = (f"learning.corpus={tmp_path / 'run'}", "evaluation.after=1")
-    with pytest.raises(UsageError, match="of the split 'test', on which this run is evaluated"):
+    with pytest.raises(
+        UsageError, match="of the split 'test', on whose tasks this run is evaluated"
+    ):
         preload(tiny_config(tmp_path, Path("starter"), *words))
+    reworded = (*words, "evaluation.split=paraphrased")
+    with pytest.raises(UsageError, match="on whose tasks this run is evaluated"):
+        preload(tiny_config(tmp_path, Path("starter"), *reworded))
     unmeasured = ("evaluation.before=0", "evaluation.after=0")
     assert preload(tiny_config(tmp_path, Path("starter"), *words, *unmeasured)) == 2
     during = (*words[:1], *unmeasured, "evaluation.every_minutes=1")
-    with pytest.raises(UsageError, match="on which this run is evaluated"):
+    with pytest.raises(UsageError, match="on whose tasks this run is evaluated"):
         preload(tiny_config(tmp_path, Path("starter"), *during))
     wanted = (*words, "learning.any_corpus=true")
     assert preload(tiny_config(tmp_path, Path("starter"), *wanted)) == 2

@@ -29,7 +29,7 @@ from distrl.devices.adb.stillness import StillnessSettings, lit_picture
 from distrl.devices.adb.uiautomator import HIERARCHY_SECONDS, dump_hierarchy, read_hierarchy
 from distrl.devices.adb.unicode_typing import Typing, choose_typing
 from distrl.devices.operating_state import OperatingState
-from distrl.errors import ActionFailed, CommandRefused, ScreenRestless
+from distrl.errors import ActionFailed, CommandRefused, DeviceTimeout, ScreenRestless
 from distrl.hierarchy import Element
 from distrl.records import (
     ONLY_SAID,
@@ -59,6 +59,7 @@ KEYS: dict[type[Action], int] = {
     Back: 4, Home: 3, Enter: 66, Recents: 187, VolumeUp: 24, VolumeDown: 25, Power: 26,
 }  # fmt: skip
 SHADE = ("cmd", "statusbar", "expand-notifications")
+ICON_READS = 2  # resets at which the home screen is read, until it could be
 CARRY_SECONDS = 1.5  # long enough that Android takes hold first
 HOME_QUERY = (
     "cmd package resolve-activity --brief -a android.intent.action.MAIN "
@@ -93,7 +94,8 @@ class AndroidDevice(ABC):
         self.typing: Typing | None = None
         self._picture: Pixels | None = None  # the last settled one
         self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._icons: tuple[Element, ...] | None = None  # what was on the home screen at first
+        self._icons: tuple[Element, ...] = ()  # what was on the home screen at a reset
+        self._icon_reads = 0
         self._untouched = False  # attached to, not reset
 
     # The connection ----------------------------------------------------------------------------
@@ -140,8 +142,8 @@ class AndroidDevice(ABC):
                 self._clean(seed)
                 self.choose_typing()
             self._picture = self._settle(None)
-            if seed is not None and self.taps_icons and self._icons is None:
-                self._icons = self._home_screen()
+            if seed is not None:
+                self._read_icons()
             self._state.ready = True
 
     def choose_typing(self) -> None:
@@ -275,14 +277,20 @@ class AndroidDevice(ABC):
         said = self.shell.shell(HOME_QUERY, self.settings.command_seconds).text
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
 
+    def _read_icons(self) -> None:
+        """Remember the home screen, if it can be read; no reset fails because it cannot."""
+        if self.taps_icons and not self._icons and self._icon_reads < ICON_READS:
+            self._icon_reads += 1
+            self._icons = self._home_screen()
+
     def _home_screen(self) -> tuple[Element, ...]:
-        """The elements of the home screen; none where something else is shown, or nothing rests."""
+        """The elements of the home screen; none where it is not shown, or cannot be read."""
         found = focus(self.shell)
         if found is None or found.package != self._home_package():
             return ()
         try:
             return self._elements()
-        except (CommandRefused, ScreenRestless):
+        except (CommandRefused, ScreenRestless, DeviceTimeout):
             return ()
 
     def _open_app(self, name: str) -> None:
@@ -298,11 +306,11 @@ class AndroidDevice(ABC):
 
     def _tap_icon(self, name: str) -> None:
         """Go home and tap what has this label there, if it was there when the phone was reset."""
-        if not self.taps_icons or find_icon(self._icons or (), name) is None:
+        if not self.taps_icons or find_icon(self._icons, name) is None:
+            nor = ", nor anything on its home screen" if self.taps_icons and self._icons else ""
             raise ActionFailed(
                 f"device {self.shell.serial}: none of its {len(self._apps())} apps is called "
-                f"{name[:40]!r}, nor anything on its home screen; name the package in "
-                "devices.android.app_names"
+                f"{name[:40]!r}{nor}; name the package in devices.android.app_names"
             )
         self._input("keyevent", str(KEYS[Home]))
         wait_for_app(self.shell, self._home_package(), None, self.settings.launch_seconds)

@@ -19,8 +19,8 @@ sentence, and lists the apps. Removing it withdraws the consent: it is read agai
     sentence = "I agree that DistRL operates this phone."
     apps = ["com.android.settings", "com.google.android.deskclock"]
 
-Labels are read from the phone's view hierarchy at the moment of the tap: those under the finger and
-those of the row that it touches. The blocked words are a list for each of 25 languages
+Labels are read from the phone's view hierarchy at the moment of the action: those under the finger,
+and for a tap all of the row that it touches. The blocked words are a list for each of 25 languages
 (`blocked_words.toml`), all of them on every phone. Such a list cannot cover every app: it
 supplements the allow-list.
 """
@@ -30,7 +30,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Annotated, NamedTuple, Self
@@ -43,7 +43,7 @@ from distrl.devices.adb.android_state import SYSTEM_UI
 from distrl.devices.safety.blocked_words import blocked_word, blocked_words
 from distrl.devices.safety.refusals import Refusal, append_refusals
 from distrl.errors import ConsentMissing, InvalidSetting, ScreenRestless
-from distrl.hierarchy import MAX_READ, Element, words_touched
+from distrl.hierarchy import MAX_READ, Element, words_touched, words_under
 from distrl.records import (
     ONLY_SAID,
     Action,
@@ -68,6 +68,7 @@ from distrl.toml_file import read_toml_file
 
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
+WordsAt = Callable[[Sequence[Element], float, float], list[str]]  # of what a finger acts on there
 
 BLOCKED_PACKAGES = (
     SYSTEM_UI,  # the shade and the power menu: settings, replies, power off
@@ -208,11 +209,15 @@ class SafeDevice:
             return "Enter may send what was written"
         if isinstance(action, TypeText) and "\n" in action.text and self.settings.block_enter:
             return "a new line is an Enter, which may send what was written"
-        if isinstance(action, Tap | LongPress | Swipe | DoubleTap | Pinch):
-            return self._label_objection(action.x, action.y)  # some things are slid to be paid
+        if isinstance(action, Tap | LongPress | DoubleTap):
+            return self._label_objection(words_touched, action.x, action.y)
+        if isinstance(action, Swipe | Pinch):  # some things are slid to be paid; rows are scrolled
+            return self._label_objection(words_under, action.x, action.y)
         if isinstance(action, DragAndDrop):
             ends = ((action.x, action.y), (action.to_x, action.to_y))
-            return next(filter(None, (self._label_objection(*end) for end in ends)), "")
+            return next(
+                filter(None, (self._label_objection(words_touched, *end) for end in ends)), ""
+            )
         return ""
 
     def _allows(self, package: str) -> bool:
@@ -224,7 +229,7 @@ class SafeDevice:
             return True
         return package in self.settings.apps and package in agreed
 
-    def _label_objection(self, x: float, y: float) -> str:
+    def _label_objection(self, words_at: WordsAt, x: float, y: float) -> str:
         """Check every word that the finger may act on: a row's own are on the views within it."""
         screen = self.device.screen()
         try:
@@ -234,7 +239,7 @@ class SafeDevice:
         if len(elements) > MAX_READ:
             return f"what is there was not read: it has {len(elements)} elements, over {MAX_READ}"
         blocked = (*blocked_words(), *self.settings.more_blocked_words)
-        for label in words_touched(elements, x * screen.width, y * screen.height):
+        for label in words_at(elements, x * screen.width, y * screen.height):
             word = blocked_word(label, blocked)
             if word:
                 return f"what is there says {label[:40]!r}, and {word!r} is blocked"

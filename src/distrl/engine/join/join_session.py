@@ -184,8 +184,7 @@ class JoinSession:
         if self.end == "stopped":
             self.end = end
             self.collector.stop(finish_within)
-            if end != "over":
-                self.spool.release()  # no acknowledgement makes room any more
+            self.spool.release()  # the collector that stops is not kept waiting for room
 
     def _heartbeat(self, *, last: bool = False) -> Heartbeat:
         """A full report, with the finished episodes whose trajectories the learner has."""

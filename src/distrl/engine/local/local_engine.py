@@ -113,7 +113,7 @@ class LocalEngine:
             opened.enter_context(self._stop)
             opened.enter_context(self._view)
             lease_phones(config, run.path, opened, self._view.say)
-            preflight(config, run.path, self._view.say)
+            preflight(config.unmeasured(), run.path, self._view.say)
             note_card(config, run)
             policy = build_policy(config)  # one that cannot be opened is better known at once
             check_server(config, run, policy, self._view.say)

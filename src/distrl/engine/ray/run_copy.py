@@ -23,6 +23,7 @@ from pathlib import Path
 from distrl.agent.export_directory import atomic_directory
 from distrl.engine.run.losses import LearnerHome, ReplicaNote
 from distrl.engine.run.run_card import FILE as CARD
+from distrl.errors import DirectoryInUse
 from distrl.json_lines import decode_line, encode_line, end_of_last_line
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.replay.store.trajectory_reader import StoreRows, TrajectoryReader
@@ -93,7 +94,7 @@ class RunCopy:
 
     def begin(self) -> bool:
         """Make room for a new copy; False: a learner has worked here, and nothing is touched."""
-        if self._place.metrics.exists() and not self._place.replica.exists():
+        if self._is_the_run_itself():
             return False
         if self._draft.replica.exists():  # complete, and the process that made it was killed
             self._put_in_place()
@@ -107,6 +108,7 @@ class RunCopy:
         files = self._source.files()
         if not files:
             return False
+        self._check_not_the_run_itself()
         self._copy_trajectories()
         files |= {name: size for name, size in self._source.files().items() if "weights" in name}
         checkpoints = {name for name in files if name.startswith("checkpoints/")}
@@ -115,13 +117,27 @@ class RunCopy:
             self._copy_file(name, files[name])
         _write_note(self._run, ReplicaNote(learner, host, now))
         if self._run is self._draft:
+            self._check_not_the_run_itself()
             self._remove_what_is_no_more()
             self._put_in_place()
             self._run = self._place
         return True
 
+    def _is_the_run_itself(self) -> bool:
+        """Has a learner worked in this directory, as on a disk that both machines see?"""
+        return self._place.metrics.exists() and not self._place.replica.exists()
+
+    def _check_not_the_run_itself(self) -> None:
+        """A learner may have begun since `begin`."""
+        if self._is_the_run_itself():
+            self._discard_draft()
+            raise DirectoryInUse(
+                f"{self._place.path} is the run itself, on a disk that both machines see: set "
+                "engine.shared_storage=true"
+            )
+
     def _remove_what_is_no_more(self) -> None:
-        """Of an older copy, what the newer one has not."""
+        """Remove what an older copy has and the newer one has not."""
         there = {each.name for each in self._draft.path.iterdir()}
         for each in list(self._place.path.iterdir()):
             if each.name not in there and each.suffix == ".jsonl":

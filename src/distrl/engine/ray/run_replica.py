@@ -175,9 +175,7 @@ class ReplicaPool:
             ray.kill(self._actor)
 
     def forget_lost_host(self, addresses: Collection[str]) -> None:
-        """A copy on a machine that is no node of the cluster now helps nobody; `addresses`: of
-        those that are.
-        """
+        """Forget the copy if its machine has left the cluster; `addresses`: of its nodes."""
         if self.host is not None and self.host.address not in addresses:
             self._say(f"the machine with the copy of the run, {self.host}, is gone")
             self.host = None

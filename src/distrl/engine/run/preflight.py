@@ -206,13 +206,13 @@ def check_gpu(config: TrainingConfig, free: int | None) -> str:
 
 
 def check_mps(config: TrainingConfig) -> str:
-    """Refuse a GPU of Apple that is not there, and say that nobody has tried one."""
+    """Refuse an Apple GPU that is not there, and say that nobody has tried one."""
     device = config.agent.policy.device
     require_device(device)
     return (
-        f"agent.policy.device={device}: nothing was ever run or measured by us on a GPU of Apple, "
-        "and its memory is not checked; where torch lacks an operation there, "
-        "PYTORCH_ENABLE_MPS_FALLBACK=1 has the processor do it. Tested is agent.policy.device=cpu"
+        f"agent.policy.device={device}: we have never run anything on an Apple GPU, and its memory "
+        "is not checked; where torch lacks an operation, PYTORCH_ENABLE_MPS_FALLBACK=1 runs it on "
+        "the CPU. agent.policy.device=cpu is tested"
     )
 
 
