@@ -5,8 +5,15 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
+import pytest
 from rich.console import Console
+from tests.agent.tiny_models import tiny_model
 
+from distrl.agent.critic import CriticSettings
+from distrl.agent.loading import open_policy
+from distrl.agent.lora import LoraSettings
+from distrl.agent.policy_weights import export_policy
+from distrl.agent.vlm_settings import VlmSettings
 from distrl.config.training_config import load_config
 from distrl.reporting.memory_estimate import (
     DEVICE_BYTES,
@@ -15,7 +22,7 @@ from distrl.reporting.memory_estimate import (
     estimate_memory,
     show_dry_run,
 )
-from distrl.reporting.model_size import weight_count
+from distrl.reporting.model_size import model_bytes, weight_count
 
 
 def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: Path) -> None:
@@ -55,6 +62,43 @@ def test_a_model_is_known_by_its_short_name_or_by_the_number_in_it() -> None:
     hub = load_config(None, [one, "agent.model=Qwen/Qwen2.5-VL-3B-Instruct"])
     assert estimate_memory(hub)["2 copies of the model"] == 2 * 4 * 3_750_000_000
     assert estimate_disk(hub) > 16 * 4 * 3_750_000_000
+
+
+def test_a_run_that_trained_adapters_is_as_large_as_its_base_model(tmp_path: Path) -> None:
+    base = tiny_model("qwen3_vl")
+    settings = VlmSettings(lora=LoraSettings(rank=2), critic=CriticSettings(heads=3))
+    export_policy(open_policy(base, settings), tmp_path / "run" / "policy")
+    count = weight_count(str(base))
+    assert count
+    for taught in (tmp_path / "run", tmp_path / "run" / "policy"):
+        assert weight_count(str(taught)) == count
+        assert model_bytes(str(taught)) == (base / "model.safetensors").stat().st_size
+
+
+def test_a_critic_is_no_part_of_the_model(tmp_path: Path) -> None:
+    (tmp_path / "model.safetensors").write_bytes(bytes(1000))
+    (tmp_path / "config.json").write_text('{"dtype": "bfloat16"}')
+    (tmp_path / "policy.json").write_text('{"kind": "whole"}')
+    (tmp_path / "critic.safetensors").write_bytes(bytes(500))
+    assert weight_count(str(tmp_path)) == 500
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"model.safetensors": "weights"},
+        {"model.safetensors": "weights", "config.json": "{"},
+        {"model.safetensors.index.json": '{"weight_map": {"a": "model-1.safetensors"}}'},
+        {"policy.json": '{"kind": "adapters", "base_model": "/not/here"}'},
+        {"policy.json": "{"},
+        {"critic.safetensors": "without its policy.json"},
+    ],
+)
+def test_a_size_that_cannot_be_known_is_none(tmp_path: Path, files: dict[str, str]) -> None:
+    for name, content in files.items():
+        (tmp_path / name).write_text(content)
+    assert weight_count(str(tmp_path)) is None
+    estimate_memory(load_config(None, [f"agent.model={tmp_path}"]))
 
 
 def test_what_a_gpu_holds_is_no_memory_of_the_machine() -> None:

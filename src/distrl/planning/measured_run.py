@@ -147,7 +147,7 @@ def _policy(
         slope = 0.0
         note = f"batches were all of about {size:.1f}: taken to need the same time at any size"
     most, first = 64, seconds - slope * (size - 1)
-    weights = model_bytes(Path(config.agent.model)) or 11e6  # the starter's own
+    weights = model_bytes(config.agent.model) or 11e6  # the starter's own
     return plan.PolicyPlan(
         copies=config.collection.collectors,
         batch_sizes=(1, most),

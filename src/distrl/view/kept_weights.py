@@ -115,14 +115,14 @@ class RunPolicy:
 def _open(run: RunDirectory) -> VlmPolicy:
     from dataclasses import replace
 
-    from distrl.agent.loading import model_path, open_policy
+    from distrl.agent.loading import open_policy
     from distrl.config.training_config import load_config
+    from distrl.reporting.model_size import model_bytes
 
     agent = load_config(run.config).agent
     if agent.server:
         raise UsageError("a server decides in this run (agent.server); ask the server")
-    files = Path(model_path(agent.model)).glob("*.safetensors")
-    if (nbytes := sum(each.stat().st_size for each in files)) > MAX_MODEL_BYTES:
+    if (nbytes := model_bytes(agent.model) or 0) > MAX_MODEL_BYTES:
         raise UsageError(
             f"{agent.model} has {nbytes / 1e9:.0f} GB of weights, and the page computes on the CPU "
             f"with at most {MAX_MODEL_BYTES / 1e9:.0f} GB; let `distrl play` ask it on a GPU"
