@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,18 @@ from distrl.output_file import prepare_output_file
 def test_a_folder_is_no_file(name: str) -> None:
     with pytest.raises(UsageError, match=r"is a folder; name a file in it, such as .*a\.json"):
         prepare_output_file(Path(name), "a.json")
+
+
+def test_a_pipe_or_a_device_is_no_file(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path(os.devnull)):
+        with pytest.raises(UsageError, match=rf"^{path} is a device or a pipe.* as a\.json$"):
+            prepare_output_file(path, "a.json")
+
+
+def test_a_file_may_be_written_again(tmp_path: Path) -> None:
+    (tmp_path / "a.json").touch()
+    prepare_output_file(tmp_path / "a.json", "a.json")
 
 
 def test_the_folder_of_a_file_is_made(tmp_path: Path) -> None:

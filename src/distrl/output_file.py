@@ -15,6 +15,8 @@ def prepare_output_file(path: Path, example: str) -> None:
     """
     if path.is_dir() or not path.name:
         raise UsageError(f"{path} is a folder; name a file in it, such as {path / example}")
+    if path.exists() and not path.is_file():
+        raise UsageError(f"{path} is a device or a pipe, no file; name one such as {example}")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
