@@ -147,6 +147,8 @@ def test_one_task_family_or_template_needs_no_list() -> None:
     assert distrl.evaluate("idle", tasks=outcome.task).success.episodes == 1
     everyday = distrl.evaluate("idle", families="everyday", episodes=2)
     assert {each.task.family for each in everyday.outcomes} == {"everyday"}
+    both = distrl.evaluate("idle", families="both", episodes=2)
+    assert {each.task.family for each in both.outcomes} == {"general", "shopping"}
     clock = distrl.evaluate("idle", templates="clock.*", episodes=3)
     assert {each.task.template.partition(".")[0] for each in clock.outcomes} == {"clock"}
 
@@ -158,7 +160,10 @@ def test_one_task_family_or_template_needs_no_list() -> None:
         ({"tasks": [None]}, "None is no task"),
         ({"episodes": 2.5}, "episodes=2.5: give a whole number"),
         ({"episodes": -1}, "no task to play"),
-        ({"families": "genral"}, "no family called 'genral'; there are general, shopping, every"),
+        (
+            {"families": "genral"},
+            "no family called 'genral'; there are .*, everyday, both",
+        ),
         ({"templates": "kettle.*"}, r"no template of the split 'test' matches 'kettle\.\*'"),
     ],
 )

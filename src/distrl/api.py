@@ -48,7 +48,7 @@ from distrl.errors import UsageError
 from distrl.judging.judge import Judge
 from distrl.learning.learner import Learner
 from distrl.process_environment import check_script
-from distrl.records import CORE_FAMILIES, Family, Split, Task, Trajectory
+from distrl.records import CORE_FAMILIES, FamilyChoice, Split, Task, Trajectory
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.runs.metrics import OnPoint, read_points
 from distrl.runs.run_directory import RunDirectory
@@ -196,7 +196,7 @@ def evaluate(
     tasks: Iterable[Task | str] | Task | str | None = None,
     episodes: int = 100,
     split: Split = "test",
-    families: Family | Sequence[Family] = CORE_FAMILIES,
+    families: FamilyChoice | Sequence[FamilyChoice] = CORE_FAMILIES,
     templates: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Evaluation:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import enum
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, get_args
 
@@ -283,7 +283,17 @@ SAME_TASKS: dict[Split, Split] = {"paraphrased": "test", "other_words": "test"} 
 Family = Literal["general", "shopping", "everyday"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
 CORE_FAMILIES: tuple[Family, ...] = ("general", "shopping")  # meant where no family is named
+FamilyChoice = Literal[Family, "both"]  # both: the core families
+FAMILY_CHOICES: tuple[FamilyChoice, ...] = get_args(FamilyChoice)
 Difficulty = Literal["easy", "medium", "hard", "long"]
+
+
+def chosen_families(choices: Iterable[FamilyChoice]) -> tuple[Family, ...]:
+    """Those that are named, each once; they are played in turns, in this order."""
+    found: list[Family] = []
+    for each in choices:
+        found += CORE_FAMILIES if each == "both" else (each,)
+    return tuple(dict.fromkeys(found))
 
 
 @dataclass(frozen=True, slots=True)

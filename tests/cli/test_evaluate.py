@@ -236,7 +236,7 @@ for model in ("some/model", "http://127.0.0.1:9/v1"):
     ("words", "wrong"),
     [
         (["monkey", "--split", "exam"], "--split exam"),
-        (["monkey", "--family", "garden"], "--family garden"),
+        (["monkey", "--family", "garden"], "there are general, shopping, everyday, both"),
         (["monkey", "--blank", "eyes"], "--blank eyes"),
         (["monkey", "--template", "notes.creat"], "notes.create"),
         (["monkey", "--template", "kettle.*"], "no template of the split 'test' matches"),

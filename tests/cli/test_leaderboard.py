@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from threading import Thread
 
 from typer.testing import CliRunner
 
 from distrl.cli.main import app
 from distrl.errors import OtherSettings
+from distrl.reporting.leaderboard import read_result
 
 RUNNER = CliRunner()
 
@@ -18,6 +21,17 @@ def evaluate(agent: str, folder: Path, *more: str) -> Path:
     done = RUNNER.invoke(app, given)
     assert done.exit_code == 0, done.output
     return result
+
+
+def test_a_task_set_may_come_through_a_pipe(tmp_path: Path) -> None:
+    file, pipe = tmp_path / "two.json", tmp_path / "pipe"
+    done = evaluate("done", tmp_path, "--task-set", str(file), "--episodes", "2")
+    os.mkfifo(pipe)
+    sender = Thread(target=pipe.write_bytes, args=(file.read_bytes(),), daemon=True)
+    sender.start()  # it waits for a reader
+    idle = evaluate("idle", tmp_path, "--task-set", str(pipe))
+    sender.join()
+    assert read_result(idle).tasks == read_result(done).tasks
 
 
 def test_two_agents_on_one_task_set(tmp_path: Path) -> None:

@@ -47,6 +47,11 @@ def test_one_family_alone(family: Family) -> None:
     assert {task.family for task in some(50, families=(family,))} == {family}
 
 
+def test_a_family_that_is_named_twice_takes_one_turn() -> None:
+    assert some(8, families=("both", "shopping")) == some(8)
+    assert some(8, families=("everyday", "both"))[1:3] == some(2)
+
+
 def test_named_templates_alone_with_different_numbers() -> None:
     tasks = some(6, only=("notes.create", "shopping.buy", "notes.create"))
     assert Counter(task.template for task in tasks) == {"notes.create": 3, "shopping.buy": 3}

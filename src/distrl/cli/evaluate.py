@@ -27,7 +27,16 @@ from distrl.agent.simple_policies import BLANKS, Blank, BlankedPolicy
 from distrl.cli.evaluate_on import evaluate_on
 from distrl.errors import NotInstalled, UsageError
 from distrl.output_file import prepare_output_file
-from distrl.records import CORE_FAMILIES, FAMILIES, SPLITS, Ending, Family, Split, Task
+from distrl.records import (
+    CORE_FAMILIES,
+    FAMILY_CHOICES,
+    SPLITS,
+    Ending,
+    Family,
+    Split,
+    Task,
+    chosen_families,
+)
 from distrl.reporting.evaluation_report import EvaluationReport
 from distrl.reporting.progress import EvaluationProgress
 
@@ -125,7 +134,9 @@ def evaluate(
     evaluation = Evaluation(
         model=model,
         split=_one_of("split", split or "test", SPLITS),
-        families=_families(family or ["both"]),
+        families=chosen_families(
+            _one_of("family", each, FAMILY_CHOICES) for each in family or ["both"]
+        ),
         templates=tuple(template or ()),
         episodes=episodes,
         seed=seed,
@@ -145,14 +156,6 @@ def evaluate(
         evaluate_on(Console(), evaluation, on, one_split=split is not None)
     else:
         evaluate_model(Console(), evaluation)
-
-
-def _families(given: Sequence[str]) -> tuple[Family, ...]:
-    """Those that are named, each once; they are played in turns, in this order."""
-    found: list[Family] = []
-    for name in given:
-        found += CORE_FAMILIES if name == "both" else (_one_of("family", name, FAMILIES),)
-    return tuple(dict.fromkeys(found))
 
 
 def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
@@ -192,9 +195,10 @@ class Evaluation:
 
     def prepare_files(self) -> None:
         """Refuse places that nothing can be written to before anything is played."""
-        read = self.task_set is not None and self.task_set.is_file()
+        tasks = self.task_set
+        read = tasks is not None and tasks.exists() and not tasks.is_dir()  # a pipe, too
         written = {"figures": self.figures, "result": self.result}
-        for what, path in (written if read else written | {"tasks": self.task_set}).items():
+        for what, path in (written if read else written | {"tasks": tasks}).items():
             if path is not None:
                 prepare_output_file(path, f"{what}.json")
 

@@ -24,13 +24,15 @@ from distrl.judging.judge import Judge
 from distrl.records import (
     CORE_FAMILIES,
     FAMILIES,
+    FAMILY_CHOICES,
     SPLITS,
     Done,
-    Family,
+    FamilyChoice,
     Split,
     Task,
     Trajectory,
     Wait,
+    chosen_families,
 )
 from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
@@ -124,7 +126,7 @@ def evaluate(
 
 def evaluation_tasks(
     split: Split,
-    families: Family | Sequence[Family] = CORE_FAMILIES,
+    families: FamilyChoice | Sequence[FamilyChoice] = CORE_FAMILIES,
     only: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Iterator[Task]:
@@ -137,9 +139,10 @@ def evaluation_tasks(
         turns = [_rounds(_known(split, [only] if isinstance(only, str) else only), split, seed)]
     else:
         chosen = [families] if isinstance(families, str) else families
-        if unknown := [each for each in chosen if each not in FAMILIES]:
-            raise UnknownTask(f"no family called {unknown[0]!r}; there are {', '.join(FAMILIES)}")
-        groups = [template_names(split, family) for family in chosen]
+        if unknown := [each for each in chosen if each not in FAMILY_CHOICES]:
+            known = ", ".join(FAMILY_CHOICES)
+            raise UnknownTask(f"no family called {unknown[0]!r}; there are {known}")
+        groups = [template_names(split, family) for family in chosen_families(chosen)]
         turns = [_rounds(names, split, seed) for names in groups if names]
     if not turns:
         raise UnknownTask(f"no templates in the split {split!r} of the families {families!r}")
