@@ -20,9 +20,9 @@ from distrl.output_file import prepare_output_file
 from distrl.standard_streams import open_streams
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL.Image import Image as Picture
 
-PICTURES = (".png", ".jpg", ".jpeg", ".webp", ".gif", ".bmp")
+PALETTES = (".png", ".gif")  # pictures of 256 colours remain so
 
 phone_app = typer.Typer(
     no_args_is_help=True,
@@ -120,7 +120,7 @@ def sheet(
     from phonesim import display_pictures, everyday_pictures, language_pictures
     from phonesim.pictures import draw_sheet
 
-    sheets: dict[str, Callable[[], Image]] = {
+    sheets: dict[str, Callable[[], Picture]] = {
         "apps": lambda: draw_sheet(seed),
         "everyday": lambda: everyday_pictures.draw_everyday(seed, language, density),
         "everyday-densities": lambda: everyday_pictures.draw_everyday_densities(seed, app_name),
@@ -198,14 +198,20 @@ def serve(
     )
 
 
-def _write(path: Path, picture: Image) -> None:
+def _write(path: Path, picture: Picture) -> None:
+    from PIL import Image
+
     prepare_output_file(path, "screen.png")
-    if path.suffix.lower() not in PICTURES:
-        raise UsageError(f"{path} has no suffix of a picture; end it in {' or '.join(PICTURES)}")
+    suffix, formats = path.suffix.lower(), Image.registered_extensions()
+    if formats.get(suffix) not in Image.SAVE:
+        raise UsageError(f"{path} has no suffix of a picture; end it in .png, .jpg, .webp or .pdf")
     try:
-        picture.save(path, optimize=True)
-    except OSError as error:
-        raise storage_error(error, f"writing {path}") from error
+        plain = picture if suffix in PALETTES else picture.convert("RGB")
+        plain.save(path, optimize=True)
+    except (OSError, ValueError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise storage_error(error, f"writing {path}") from error
+        raise UsageError(f"{path} cannot be such a picture ({error}); end it in .png") from error
     Console().print(f"{path}  ({picture.width} × {picture.height})", highlight=False)
 
 

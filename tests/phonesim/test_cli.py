@@ -6,7 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from PIL import Image
+from typer.testing import CliRunner
+
+from distrl.errors import UsageError
+from phonesim.cli import phone_app
 
 
 def run(*words: str) -> subprocess.CompletedProcess[str]:
@@ -23,6 +28,38 @@ def test_a_screen_is_drawn_and_an_error_is_one_line(tmp_path: Path) -> None:
     refused = run("draw", "--app", "Nowhere")
     assert refused.returncode == 2
     assert refused.stderr.startswith("UnknownApp: no app called 'Nowhere'")
+
+
+BEGINNINGS = {
+    "a.png": b"\x89PNG", "a.jpg": b"\xff\xd8\xff", "a.gif": b"GIF8", "a.bmp": b"BM",
+    "a.webp": b"RIFF", "a.tiff": b"II*\0", "a.PDF": b"%PDF",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BEGINNINGS)
+@pytest.mark.parametrize("words", [["draw"], ["looks", "--seeds", "1"]])
+def test_pictures_are_of_the_kind_that_their_suffix_says(
+    words: list[str], name: str, tmp_path: Path
+) -> None:
+    done = CliRunner().invoke(phone_app, [*words, "--out", str(tmp_path / name)])
+    assert done.exit_code == 0, done.exception
+    assert (tmp_path / name).read_bytes().startswith(BEGINNINGS[name])
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("a", "has no suffix of a picture; end it in .png"),
+        ("a.txt", "has no suffix of a picture; end it in .png"),
+        ("a.cur", "has no suffix of a picture"),  # PIL reads these, and writes none
+        ("a.xbm", "cannot be such a picture"),  # of two colours
+    ],
+)
+def test_what_is_no_picture_is_said(name: str, said: str, tmp_path: Path) -> None:
+    done = CliRunner().invoke(phone_app, ["draw", "--out", str(tmp_path / name)])
+    assert isinstance(done.exception, UsageError)
+    assert said in str(done.exception)
+    assert not (tmp_path / name).exists()
 
 
 def test_a_sheet_that_nobody_knows_is_refused_with_those_that_there_are() -> None:
