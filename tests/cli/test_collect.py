@@ -41,7 +41,7 @@ def failure(*words: str) -> BaseException | None:
         (
             ["--fingerprint", "0" * 64, "--token-file", "{}", "--set", "run.free_gigabytes=1e6"],
             StorageFull,
-            "free_gigabytes wants",
+            "give --spool on another disk",
         ),
         (
             ["--fingerprint", "0" * 64, "--token-file", "{}", "--give-up", "0"],

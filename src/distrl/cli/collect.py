@@ -136,7 +136,7 @@ def _join(
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
         ExitStack() as opened,
     ):
-        check_room(folder, 1e9 * own.run.free_gigabytes)
+        check_room(folder, 1e9 * own.run.free_gigabytes, "--spool")
         lease_phones(own, folder, opened, say)  # and keep them while the learner does not answer
         JoinedCollector(
             client,

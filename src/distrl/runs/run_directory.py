@@ -173,8 +173,11 @@ class RunDirectory:
         write_whole(self.result, to_checked_json(result.to_json()))
 
 
-def check_room(folder: Path, wanted: float) -> None:
-    """Raise where fewer bytes are free than `run.free_gigabytes` wants."""
+def check_room(folder: Path, wanted: float, moved_by: str = "run.directory") -> None:
+    """Raise where fewer bytes are free than `run.free_gigabytes` wants.
+
+    `moved_by`: what is to be given for another folder, for the message.
+    """
     try:
         free = shutil.disk_usage(folder).free
     except OSError as error:
@@ -182,7 +185,7 @@ def check_room(folder: Path, wanted: float) -> None:
     if free < wanted:
         raise StorageFull(
             f"{free / 1e9:.1f} GB are free at {folder}, and run.free_gigabytes wants "
-            f"{wanted / 1e9:.1f}; make room, or give run.directory on another disk"
+            f"{wanted / 1e9:.1f}; make room, or give {moved_by} on another disk"
         )
 
 
