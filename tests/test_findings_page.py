@@ -33,6 +33,13 @@ def test_every_test_that_is_named_is_there() -> None:
     assert not is_there("test_findings_page.py", "test_of_nothing")
 
 
+def test_findings_are_numbered_one_after_another() -> None:
+    numbers = re.findall(r"^\| ([RPA])(\d+) \|", TABLES, re.MULTILINE)
+    for kind in "RPA":
+        found = [int(number) for each, number in numbers if each == kind]
+        assert sorted(found) == list(range(1, len(found) + 1)), kind
+
+
 def test_every_finding_has_a_test_and_what_happens_now() -> None:
     assert {f"R{n}" for n in range(1, 15)} | {f"P{n}" for n in range(1, 14)} <= set(FINDINGS)
     for finding, row in FINDINGS.items():
