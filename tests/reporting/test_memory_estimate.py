@@ -15,6 +15,7 @@ from distrl.agent.lora import LoraSettings
 from distrl.agent.policy_weights import export_policy
 from distrl.agent.vlm_settings import VlmSettings
 from distrl.config.training_config import load_config
+from distrl.reporting.gpu_estimate import least_gpu_memory
 from distrl.reporting.memory_estimate import (
     DEVICE_BYTES,
     PROCESS_BYTES,
@@ -22,7 +23,7 @@ from distrl.reporting.memory_estimate import (
     estimate_memory,
     show_dry_run,
 )
-from distrl.reporting.model_size import model_bytes, weight_count
+from distrl.reporting.model_size import model_bytes, trains_adapters, weight_count
 
 
 def test_processes_phones_replay_and_copies_of_the_model_are_counted(tmp_path: Path) -> None:
@@ -72,6 +73,10 @@ def test_a_run_that_trained_adapters_is_as_large_as_its_base_model(tmp_path: Pat
     assert count
     for taught in (tmp_path / "run", tmp_path / "run" / "policy"):
         assert weight_count(str(taught)) == count
+        config = load_config(None, [f"agent.model={taught}", "agent.policy.device=cuda"])
+        anew = load_config(None, [f"agent.model={base}", "agent.policy.lora.rank=2"])
+        assert trains_adapters(config)
+        assert least_gpu_memory(config) == least_gpu_memory(anew) == 4 * count
         assert model_bytes(str(taught)) == (base / "model.safetensors").stat().st_size
 
 

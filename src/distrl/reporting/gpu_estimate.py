@@ -14,7 +14,7 @@ from __future__ import annotations
 
 from distrl.config.training_config import TrainingConfig
 from distrl.learning.activation_memory import FIRST_TURNS
-from distrl.reporting.model_size import WIDTHS, weight_count
+from distrl.reporting.model_size import WIDTHS, trains_adapters, weight_count
 
 MERGED_SHARE = 0.8  # of the weights: the language model's layers, without embeddings and vision
 ADAPTER_SHARE = 0.03  # of the weights: generous for the ranks that people use
@@ -51,7 +51,7 @@ def _parts(config: TrainingConfig, *, checkpointed: bool) -> dict[str, int]:
     count = weight_count(config.agent.model)
     if count is None or not config.agent.policy.device.startswith("cuda"):
         return {}
-    adapters = config.agent.policy.lora is not None
+    adapters = trains_adapters(config)
     weights = count * WIDTHS.get(config.agent.policy.weights, 4)
     deciding = _deciding(config)
     processes = 1 if config.collection.mode == "one_process" else 1 + len(deciding)
@@ -78,12 +78,12 @@ def least_gpu_memory(config: TrainingConfig) -> int:
     """Bytes without which the learner cannot even begin: weights, gradients, optimiser."""
     count = weight_count(config.agent.model) or 0
     weights = count * WIDTHS.get(config.agent.policy.weights, 4)
-    return weights if config.agent.policy.lora is not None else (1 + TRAINED_COPIES) * weights
+    return weights if trains_adapters(config) else (1 + TRAINED_COPIES) * weights
 
 
 def gpu_advice(config: TrainingConfig) -> str:
     """How the run would want less of a GPU."""
-    if config.agent.policy.lora is None:
+    if not trains_adapters(config):
         return "train adapters (agent.policy.lora.rank=16), or take a smaller model"
     fewer = "lower devices.count and learning.step.micro_batch_turns, or take a smaller model"
     if _evaluates_aside(config):

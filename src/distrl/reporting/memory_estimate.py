@@ -16,7 +16,7 @@ from distrl.agent.torch_device import free_gpu_memory
 from distrl.config.toml_writer import to_toml
 from distrl.config.training_config import TrainingConfig
 from distrl.reporting.gpu_estimate import ADAPTER_SHARE, TRAINED_COPIES, estimate_gpu_memory
-from distrl.reporting.model_size import WIDTHS, weight_count
+from distrl.reporting.model_size import WIDTHS, trains_adapters, weight_count
 
 PROCESS_BYTES = 420 * 2**20
 DEVICE_BYTES = 3 * 2**20
@@ -93,7 +93,7 @@ def _weight_bytes(config: TrainingConfig) -> int:
 
 def _trained(config: TrainingConfig, weights: int) -> int:
     """Bytes of those that are trained."""
-    return weights if config.agent.policy.lora is None else round(ADAPTER_SHARE * weights)
+    return round(ADAPTER_SHARE * weights) if trains_adapters(config) else weights
 
 
 def gigabytes(size: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+from distrl.config.training_config import TrainingConfig
 from distrl.errors import UnusableModel
 
 BILLIONS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)B(?![\w])")
@@ -24,20 +25,35 @@ def model_bytes(model: str) -> int | None:
 
 
 def _weights_directory(model: str) -> Path:
-    """Where a model's weights lie: of adapters, those of the model that they go onto.
+    """Where a model's weights lie: of adapters, those of the model that they go onto."""
+    from distrl.agent.loading import model_path
+
+    return _base_of_adapters(model) or Path(model_path(model)).expanduser()
+
+
+def _base_of_adapters(model: str) -> Path | None:
+    """The model that exported adapters go onto; None where the model is something else.
 
     `policy.json` alone is read: the checksums of large files would take long.
     """
-    from distrl.agent.export_directory import MANIFEST
-    from distrl.agent.loading import model_path
+    from distrl.agent.export_directory import MANIFEST, trained_directory
     from distrl.agent.model_directory import read_json
 
-    folder = Path(model_path(model)).expanduser()  # the starter's has another name
-    if (folder / MANIFEST).is_file():
-        manifest = read_json(folder / MANIFEST)
-        if manifest.get("kind") == "adapters":
-            return Path(str(manifest.get("base_model")))
-    return folder
+    if (trained := trained_directory(model)) is None:
+        return None
+    manifest = read_json(trained / MANIFEST)
+    return Path(str(manifest.get("base_model"))) if manifest.get("kind") == "adapters" else None
+
+
+def trains_adapters(config: TrainingConfig) -> bool:
+    """Whether adapters alone are trained: new ones, or those that the model was exported as."""
+    agent = config.agent
+    if agent.policy.lora is not None or agent.adapter:
+        return True
+    try:
+        return _base_of_adapters(agent.model) is not None
+    except UnusableModel:
+        return False
 
 
 def named_weights(model: str) -> int | None:
