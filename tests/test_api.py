@@ -98,6 +98,7 @@ def test_no_guard_is_needed_where_no_process_is_started(
     script = tmp_path / "train.py"
     script.write_text("import distrl\n\ndistrl.train('quick_start')\n", "utf-8")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # `python -m pytest` has one
     collection = replace(config.collection, mode="one_process", collectors=1)
     learner = replace(config.learning.learner, mode="offline")
     learning = replace(config.learning, learner=learner, corpus=str(tmp_path))
