@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
-from tests.plugin_package.src.distrl_quiet.hush_app import HushApp
+from tests.plugin_package.src.distrl_quiet.hush_app import Hush, HushApp
 from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
 from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce, ReinforceSettings
 from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
@@ -69,6 +69,20 @@ class Blank(App):
 class Loose(HushApp):
     name = "Loose"
     kinds = (dict,)  # type: ignore[assignment]
+
+
+class Sip(Hush):  # without the decorator the glasses are no field
+    glasses: int = 0
+
+
+class Undecorated(HushApp):
+    name = "Undecorated"
+    kinds = (Sip,)
+
+
+class Made(HushApp):
+    name = "Made"
+    kinds = (Hush(),)  # type: ignore[assignment]
 
 
 class NeverUpdates:
@@ -129,7 +143,22 @@ def by_place_alone(name: str, url: str, /) -> None: ...
         ("app", "Loose", Loose, "of its kinds is no frozen dataclass with the first field id"),
         ("app", "Notes", HushApp, "DistRL has one of that name"),
         ("app", "Hush", HushApp(), "it cannot be called"),
-        ("app", "Clock 2", HushApp, "names begin with a letter"),
+        (
+            "app",
+            "Weather/Now",
+            HushApp,
+            "^an app called 'Weather/Now'; names of apps are 1 to 30 pr",
+        ),
+        ("app", " Water", HushApp, "begin and end with no space"),
+        ("app", "Water\nLog", HushApp, "printable characters"),
+        ("app", "W" * 31, HushApp, "1 to 30"),
+        (
+            "app",
+            "Undecorated",
+            Undecorated,
+            "Sip'> of its kinds is no frozen .* is decorated itself",
+        ),
+        ("app", "Made", Made, r"Hush\(id=0, minutes=0\) of its kinds is no frozen dataclass"),
         ("step_view", "grayscale", sooner, r"cannot be called with 2 arg.*show\(trajectory, step"),
     ],
 )

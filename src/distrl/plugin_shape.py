@@ -43,6 +43,12 @@ COMPUTED = ("setattr", "__setattr__", "__dict__", "vars")  # set attributes by c
 OF_ATTRIBUTES = ("_ATTR", "_METHOD", "COPY")  # instructions; the last begins `self.steps += 1`
 MAKERS = ("__new__", "__init__", "__post_init__")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
+NAMES = "names begin with a letter and have letters, digits, dots, hyphens and underscores"
+MAX_LABEL = 30
+LABELS = (  # an app is called as its icon is
+    f"names of apps are 1 to {MAX_LABEL} printable characters without a slash, and begin and "
+    "end with no space"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,13 +141,12 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
         raise InvalidPlugin(
             f"{part!r:.60} is no {kind.replace('_', ' ')}. Expected: {_shape(kind, part).words}"
         )
-    if not NAME.fullmatch(name if isinstance(name, str) else ""):
-        raise InvalidPlugin(
-            f"a {kind} called {name!r}; names begin with a letter and have letters, digits, dots, "
-            f"hyphens and underscores. Expected: {_shape(kind, part).words}"
-        )
+    called = f"{'an' if kind[0] == 'a' else 'a'} {kind} called {name!r:.60}"
+    fits, rule = (_is_label, LABELS) if kind == "app" else (NAME.fullmatch, NAMES)
+    if not isinstance(name, str) or not fits(name):
+        raise InvalidPlugin(f"{called}; {rule}. Expected: {_shape(kind, part).words}")
     if name in BUILT_IN.get(kind, ()):
-        raise InvalidPlugin(f"a {kind} called {name!r}; DistRL has one of that name: take another")
+        raise InvalidPlugin(f"{called}; DistRL has one of that name: take another")
     shape = _shape(kind, part)
     trouble = _misshapen(shape, part)
     if kind == "task" and isinstance(part, type):
@@ -150,6 +155,11 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
         trouble = trouble or _unfit_app(part)
     if trouble:
         raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
+
+
+def _is_label(name: str) -> bool:
+    fits = 1 <= len(name) <= MAX_LABEL and name.isprintable() and name == name.strip()
+    return fits and not set(name) & {"/", "\\"}
 
 
 def _unfinished(template: type) -> str:
@@ -169,12 +179,17 @@ def _unfit_app(app: object) -> str:
     for kind in getattr(app, "kinds"):  # noqa: B009
         names = [each.name for each in dataclasses.fields(kind)] if _is_record(kind) else []
         if names[:1] != ["id"]:
-            return f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id"
+            return (
+                f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id (one "
+                "that inherits another is decorated itself)"
+            )
     return ""
 
 
 def _is_record(kind: object) -> bool:
-    return dataclasses.is_dataclass(kind) and bool(vars(kind)["__dataclass_params__"].frozen)
+    """Without a decorator of its own, the fields that a class adds are none."""
+    params = vars(kind).get("__dataclass_params__") if isinstance(kind, type) else None
+    return params is not None and bool(params.frozen)
 
 
 def _shape(kind: PartKind, part: object) -> Shape:
