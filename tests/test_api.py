@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.engine.tiny_runs import tiny_config, write_model
 
@@ -170,7 +171,7 @@ def test_what_cannot_be_evaluated_on_is_said(asked: dict[str, Any], said: str) -
 
 def test_a_run_stands_for_its_policy(tmp_path: Path, model: Path) -> None:
     shutil.copytree(model, tmp_path / "policy")
-    assert distrl.evaluate(Run(tmp_path), episodes=1).success.episodes == 1
+    assert distrl.evaluate(Run(tmp_path), episodes=np.int64(1)).success.episodes == 1
 
 
 # Parts -------------------------------------------------------------------------------------------
