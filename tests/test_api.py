@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.engine.tiny_runs import tiny_config, write_model
 
@@ -98,6 +99,7 @@ def test_no_guard_is_needed_where_no_process_is_started(
     script = tmp_path / "train.py"
     script.write_text("import distrl\n\ndistrl.train('quick_start')\n", "utf-8")
     monkeypatch.setattr(sys.modules["__main__"], "__file__", str(script), raising=False)
+    monkeypatch.setattr(sys.modules["__main__"], "__spec__", None)  # `python -m pytest` has one
     collection = replace(config.collection, mode="one_process", collectors=1)
     learner = replace(config.learning.learner, mode="offline")
     learning = replace(config.learning, learner=learner, corpus=str(tmp_path))
@@ -174,7 +176,7 @@ def test_what_cannot_be_evaluated_on_is_said(asked: dict[str, Any], said: str) -
 
 def test_a_run_stands_for_its_policy(tmp_path: Path, model: Path) -> None:
     shutil.copytree(model, tmp_path / "policy")
-    assert distrl.evaluate(Run(tmp_path), episodes=1).success.episodes == 1
+    assert distrl.evaluate(Run(tmp_path), episodes=np.int64(1)).success.episodes == 1
 
 
 # Parts -------------------------------------------------------------------------------------------

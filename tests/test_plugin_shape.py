@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Protocol
 
 import pytest
 from tests.engine.tiny_runs import tiny_config
 from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
-from tests.plugin_package.src.distrl_quiet.hush_app import HushApp
+from tests.plugin_package.src.distrl_quiet.hush_app import Hush, HushApp
 from tests.plugin_package.src.distrl_quiet.quiet_tasks import SilenceQuietly
 from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce, ReinforceSettings
 from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
 
 import distrl
 from distrl import plugins
+from distrl.engine import wiring
 from distrl.engine.device_wiring import make_registered
 from distrl.errors import InvalidPlugin
 from distrl.learning.algorithms.algorithm import PlannedAlgorithm
@@ -67,6 +69,20 @@ class Blank(App):
 class Loose(HushApp):
     name = "Loose"
     kinds = (dict,)  # type: ignore[assignment]
+
+
+class Sip(Hush):  # without the decorator the glasses are no field
+    glasses: int = 0
+
+
+class Undecorated(HushApp):
+    name = "Undecorated"
+    kinds = (Sip,)
+
+
+class Made(HushApp):
+    name = "Made"
+    kinds = (Hush(),)  # type: ignore[assignment]
 
 
 class NeverUpdates:
@@ -127,7 +143,22 @@ def by_place_alone(name: str, url: str, /) -> None: ...
         ("app", "Loose", Loose, "of its kinds is no frozen dataclass with the first field id"),
         ("app", "Notes", HushApp, "DistRL has one of that name"),
         ("app", "Hush", HushApp(), "it cannot be called"),
-        ("app", "Clock 2", HushApp, "names begin with a letter"),
+        (
+            "app",
+            "Weather/Now",
+            HushApp,
+            "^an app called 'Weather/Now'; names of apps are 1 to 30 pr",
+        ),
+        ("app", " Water", HushApp, "begin and end with no space"),
+        ("app", "Water\nLog", HushApp, "printable characters"),
+        ("app", "W" * 31, HushApp, "1 to 30"),
+        (
+            "app",
+            "Undecorated",
+            Undecorated,
+            "Sip'> of its kinds is no frozen .* is decorated itself",
+        ),
+        ("app", "Made", Made, r"Hush\(id=0, minutes=0\) of its kinds is no frozen dataclass"),
         ("step_view", "grayscale", sooner, r"cannot be called with 2 arg.*show\(trajectory, step"),
     ],
 )
@@ -170,6 +201,116 @@ class Named(SimpleNamespace, Nameless):
 def test_what_cannot_be_known_of_a_class_is_not_refused() -> None:
     check_part("device", "named", Named)
     check_part("algorithm", "reinforce", Reinforce)
+
+
+def set_up(device: Any, name: str) -> None:
+    device.name, device.seconds, device.blocking = name, 0.0, True
+
+
+def announced(method: Any) -> Any:
+    @functools.wraps(method)
+    def announce(*given: Any) -> None:
+        method(*given)
+
+    return announce
+
+
+class Decorated(Nameless):
+    @announced
+    def __init__(self, name: str) -> None:
+        self.name, self.seconds, self.blocking = name, 0.0, True
+
+
+class Inside(Nameless):
+    def __init__(self, name: str) -> None:
+        def begin() -> None:
+            self.name, self.seconds, self.blocking = name, 0.0, True
+
+        begin()
+
+
+class Helped(Nameless):
+    def __init__(self, name: str) -> None:
+        set_up(self, name)
+
+
+class Updated(Nameless):
+    def __init__(self, name: str) -> None:
+        vars(self).update(name=name, seconds=0.0, blocking=True)
+
+
+class Partial(Nameless):
+    __init__ = functools.partialmethod(set_up)
+
+
+class Inherited(SimpleNamespace, Nameless):
+    """Of a class that is written in C."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, seconds=0.0, blocking=True)
+
+
+class SetUp(type):
+    def __call__(cls, name: str) -> Any:
+        made: Any = cls.__new__(cls)  # type: ignore[call-overload]
+        set_up(made, name)
+        return made
+
+
+class MadeByAnother(Nameless, metaclass=SetUp):
+    pass
+
+
+@pytest.mark.parametrize(
+    "device", [Decorated, Inside, Helped, Updated, Partial, Inherited, MadeByAnother]
+)
+def test_attributes_may_be_set_in_any_way(device: Any, tmp_path: Path) -> None:
+    distrl.register_device("own", device)
+    settings = tiny_config(tmp_path, tmp_path, "devices.kind=own").devices
+    made = make_registered(settings, "phone-0")
+    assert (made.name, made.seconds, made.blocking) == ("phone-0", 0.0, True)
+
+
+class Lost(Nameless):
+    """Hands itself to what does not set its attributes."""
+
+    def __init__(self, name: str) -> None:
+        self._others = [self]
+        self.name = name
+
+
+class LostAlgorithm:
+    def __init__(self, step: Any) -> None:
+        vars(self).update(draws="uniform")
+
+    def update(self, batch: Batch, *, policy_moves: bool = True) -> None: ...
+
+
+def test_what_is_made_is_looked_at(tmp_path: Path) -> None:
+    distrl.register_device("lost", Lost)  # type: ignore[arg-type]
+    settings = tiny_config(tmp_path, tmp_path, "devices.kind=lost").devices
+    with pytest.raises(InvalidPlugin, match="which lacks seconds, blocking; docs/add-a-device"):
+        make_registered(settings, "phone-0")
+    distrl.register_algorithm("lost", LostAlgorithm)  # type: ignore[arg-type]
+    config = tiny_config(tmp_path, tmp_path, "learning.algorithm=lost")
+    with pytest.raises(InvalidPlugin, match="which lacks discount; docs/add-an-algorithm"):
+        wiring.make_registered(object(), config.learning, None)  # type: ignore[arg-type]
+
+
+class Quick(Protocol):
+    pass
+
+
+class Decorates(Nameless, Quick):
+    @announced
+    def __init__(self, name: str) -> None:
+        self.name = name
+        self.name += ""
+
+
+def test_a_decorator_and_a_protocol_are_no_reason_for_doubt() -> None:
+    with pytest.raises(InvalidPlugin, match="it has no seconds and no blocking"):
+        check_part("device", "decorates", Decorates)
 
 
 def test_a_part_without_a_name_is_refused_by_what_it_is() -> None:

@@ -93,3 +93,43 @@ def test_collectors_have_one_thread_unless_told_otherwise() -> None:
     assert for_forkserver({"OMP_NUM_THREADS": "4"})["OMP_NUM_THREADS"] == "1"
     assert for_forkserver({"OMP_WAIT_POLICY": "active"})["OMP_WAIT_POLICY"] == "active"
     assert missing(for_forkserver({})) == {}
+
+
+GUARDED = "needs a guard"
+ASKS = f"""
+from distrl.errors import UsageError
+from distrl.process_environment import check_script
+try:
+    check_script()
+except UsageError:
+    print({GUARDED!r})
+"""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["-m", "mypkg"], ""),
+        (["mypkg"], ""),  # a folder
+        (["-m", "mypkg.train"], GUARDED),
+        (["mypkg/train.py"], GUARDED),
+    ],
+)
+def test_the_main_module_of_a_package_needs_no_guard(
+    tmp_path: Path, words: list[str], said: str
+) -> None:
+    """Processes that multiprocessing starts do not import it."""
+    package = tmp_path / "mypkg"
+    package.mkdir()
+    for name in ("__init__", "__main__", "train"):
+        (package / f"{name}.py").write_text("" if name == "__init__" else ASKS, "utf-8")
+    path = os.pathsep.join(each for each in sys.path if each)
+    done = subprocess.run(
+        [sys.executable, *words],
+        env={**os.environ, "PYTHONPATH": path},
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.strip() == said

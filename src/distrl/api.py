@@ -24,7 +24,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import count, islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, SupportsIndex
 
 from rich.console import Console
 
@@ -194,7 +194,7 @@ def evaluate(
     agent: Agent,
     *,
     tasks: Iterable[Task | str] | Task | str | None = None,
-    episodes: int = 100,
+    episodes: SupportsIndex = 100,
     split: Split = "test",
     families: FamilyChoice | Sequence[FamilyChoice] = CORE_FAMILIES,
     templates: str | Sequence[str] = (),
@@ -203,10 +203,11 @@ def evaluate(
     """Play tasks once each on simulated phones: those given, or so many episodes of a split, of
     families or of templates (patterns such as notes.* too).
     """
-    if not isinstance(episodes, int):
+    if not isinstance(episodes, SupportsIndex):  # a number of numpy, too
         raise UsageError(f"episodes={episodes!r:.60}: give a whole number of them")
     if tasks is None:
-        drawn = list(islice(evaluation_tasks(split, families, templates, seed), max(0, episodes)))
+        every = evaluation_tasks(split, families, templates, seed)
+        drawn = list(islice(every, max(0, int(episodes))))
     else:
         listed = tasks if isinstance(tasks, Iterable) and not isinstance(tasks, str) else [tasks]
         drawn = [_task(each) for each in listed]

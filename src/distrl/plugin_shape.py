@@ -10,9 +10,11 @@ import dataclasses
 import dis
 import inspect
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Literal, get_args
+from itertools import pairwise
+from types import CodeType
+from typing import Any, Literal, get_args
 
 from distrl.errors import InvalidPlugin
 
@@ -37,8 +39,16 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
         "Markets", "Chat", "Wallet", "Travel", "Feed", "Food",
     ),
 }  # fmt: skip
-COMPUTED = ("setattr", "__setattr__", "__dict__")  # what sets attributes by computed names
+COMPUTED = ("setattr", "__setattr__", "__dict__", "vars")  # set attributes by computed names
+OF_ATTRIBUTES = ("_ATTR", "_METHOD", "COPY")  # instructions; the last begins `self.steps += 1`
+MAKERS = ("__new__", "__init__", "__post_init__")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
+NAMES = "names begin with a letter and have letters, digits, dots, hyphens and underscores"
+MAX_LABEL = 30
+LABELS = (  # an app is called as its icon is
+    f"names of apps are 1 to {MAX_LABEL} printable characters without a slash, and begin and "
+    "end with no space"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,13 +141,12 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
         raise InvalidPlugin(
             f"{part!r:.60} is no {kind.replace('_', ' ')}. Expected: {_shape(kind, part).words}"
         )
-    if not NAME.fullmatch(name if isinstance(name, str) else ""):
-        raise InvalidPlugin(
-            f"a {kind} called {name!r}; names begin with a letter and have letters, digits, dots, "
-            f"hyphens and underscores. Expected: {_shape(kind, part).words}"
-        )
+    called = f"{'an' if kind[0] == 'a' else 'a'} {kind} called {name!r:.60}"
+    fits, rule = (_is_label, LABELS) if kind == "app" else (NAME.fullmatch, NAMES)
+    if not isinstance(name, str) or not fits(name):
+        raise InvalidPlugin(f"{called}; {rule}. Expected: {_shape(kind, part).words}")
     if name in BUILT_IN.get(kind, ()):
-        raise InvalidPlugin(f"a {kind} called {name!r}; DistRL has one of that name: take another")
+        raise InvalidPlugin(f"{called}; DistRL has one of that name: take another")
     shape = _shape(kind, part)
     trouble = _misshapen(shape, part)
     if kind == "task" and isinstance(part, type):
@@ -146,6 +155,11 @@ def check_part(kind: PartKind, name: str, part: object) -> None:
         trouble = trouble or _unfit_app(part)
     if trouble:
         raise InvalidPlugin(f"{kind} {name!r}: {trouble}. Expected: {shape.words}")
+
+
+def _is_label(name: str) -> bool:
+    fits = 1 <= len(name) <= MAX_LABEL and name.isprintable() and name == name.strip()
+    return fits and not set(name) & {"/", "\\"}
 
 
 def _unfinished(template: type) -> str:
@@ -165,12 +179,17 @@ def _unfit_app(app: object) -> str:
     for kind in getattr(app, "kinds"):  # noqa: B009
         names = [each.name for each in dataclasses.fields(kind)] if _is_record(kind) else []
         if names[:1] != ["id"]:
-            return f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id"
+            return (
+                f"{kind!r:.60} of its kinds is no frozen dataclass with the first field id (one "
+                "that inherits another is decorated itself)"
+            )
     return ""
 
 
 def _is_record(kind: object) -> bool:
-    return dataclasses.is_dataclass(kind) and bool(vars(kind)["__dataclass_params__"].frozen)
+    """Without a decorator of its own, the fields that a class adds are none."""
+    params = vars(kind).get("__dataclass_params__") if isinstance(kind, type) else None
+    return params is not None and bool(params.frozen)
 
 
 def _shape(kind: PartKind, part: object) -> Shape:
@@ -234,19 +253,71 @@ def _takes(
 def _has_on_instances(part: type, name: str) -> bool:
     """Whether instances have an attribute: of the class, declared, or set by one of its methods.
 
-    A class that sets attributes by names it computes gets the benefit of the doubt.
+    A class of which that cannot be read gets the benefit of the doubt: what it makes is looked at.
     """
-    if hasattr(part, name) or hasattr(part, "__getattr__"):
+    if hasattr(part, name) or hasattr(part, "__getattr__") or _is_made_elsewhere(part):
         return True
     if any(name in inspect.get_annotations(each) for each in part.__mro__):
         return True
     return any(
         step.argval in COMPUTED or (step.opname == "STORE_ATTR" and step.argval == name)
-        for each in part.__mro__
-        for method in vars(each).values()
-        if inspect.isfunction(method)
-        for step in dis.get_instructions(method)
+        for _, member in _members(part)
+        for code in _code_of(member)
+        for step in dis.get_instructions(code)
     )
+
+
+def _is_made_elsewhere(part: type) -> bool:
+    """Whether others set attributes: a metaclass, C code, or what an `__init__` hands self to."""
+    if type(part).__call__ is not type.__call__:
+        return True
+    for name, member in _members(part):
+        if name in MAKERS:
+            function = inspect.unwrap(member)
+            if not inspect.isfunction(function) or _hands_self_on(function.__code__):
+                return True
+    return False
+
+
+def _members(part: type) -> Iterator[tuple[str, Any]]:
+    """What a class and its bases say, without what `object` does and `typing` puts into a class."""
+    for each in part.__mro__[:-1]:
+        for name, member in vars(each).items():
+            if getattr(member, "__module__", None) != "typing":
+                yield name, member
+
+
+def _code_of(member: object) -> Iterator[CodeType]:
+    """That of a function, of those in it, and of what `functools.wraps` has wrapped."""
+    while inspect.isfunction(member):
+        yield from _nested(member.__code__)
+        member = getattr(member, "__wrapped__", None)
+
+
+def _nested(code: CodeType) -> Iterator[CodeType]:
+    yield code
+    for each in code.co_consts:
+        if isinstance(each, CodeType):
+            yield from _nested(each)
+
+
+def _hands_self_on(method: CodeType) -> bool:
+    """Whether a method does more with its first argument than to get and set its attributes."""
+    [me, *_] = method.co_varnames or ("",)
+    for code in _nested(method):
+        for step, following in pairwise(dis.get_instructions(code)):
+            *before, last = _loaded(step) or ("",)
+            if me in before or (last == me and not following.opname.endswith(OF_ATTRIBUTES)):
+                return True
+    return False
+
+
+def _loaded(step: dis.Instruction) -> tuple[str, ...]:
+    """The variables that an instruction loads; from Python 3.13 on there may be two."""
+    if "LOAD_FAST" not in step.opname and step.opname != "LOAD_DEREF":
+        return ()
+    names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
+    return names[1:] if step.opname.startswith("STORE") else names
 
 
 def _signature(called: Callable[..., object]) -> str:

@@ -77,9 +77,15 @@ def check_script() -> None:
     """Refuse a script that its own collectors would run again.
 
     Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
-    each begins a run of its own instead of collecting, and this one waits for trajectories.
+    each begins a run of its own instead of collecting, and this one waits for trajectories. They
+    leave out the `__main__` of a package or a folder (`python -m mypkg`): it needs no guard.
     """
-    script = getattr(sys.modules["__main__"], "__file__", None)  # None: a prompt, a notebook
+    main = sys.modules["__main__"]
+    spec = getattr(main, "__spec__", None)  # None: the script was given as a file
+    module = str(getattr(spec, "name", ""))
+    if module == "__main__" or module.endswith(".__main__"):
+        return
+    script = getattr(main, "__file__", None)  # None: a prompt, a notebook
     if script is None or not Path(script).is_file():
         return
     if "__name__" not in Path(script).read_text("utf-8", errors="replace"):

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce
 
+import distrl
+from distrl import plugins
 from distrl.api import load_config
 from distrl.config.overrides import override_words
+from distrl.config.toml_writer import to_toml
+from distrl.config.training_config import TrainingConfig, load_joined_config
 from distrl.errors import InvalidSetting
+from phonesim.simulated_device import SimulatedDevice
 
 
 @pytest.mark.parametrize(
@@ -21,6 +28,9 @@ from distrl.errors import InvalidSetting
         {"run.minutes": 2},
         {"run": {"minutes": 2.0}},
         {"run.minutes": np.float64(2.0)},
+        {"run.minutes": np.float32(2.0)},
+        {"run.minutes": np.int64(2)},
+        {"run.minutes": Fraction(2)},
     ],
 )
 def test_one_change_in_many_ways(given: Any) -> None:
@@ -55,6 +65,45 @@ def test_values_of_every_kind_arrive_as_they_are() -> None:
 def test_what_changes_nothing_is_refused(given: Any, said: str) -> None:
     with pytest.raises(InvalidSetting, match=said):
         load_config("quick_start", given)
+
+
+NAMES = {"Amazon.com": "x.y", 'a "b" = c\\': "z", "1 ä": "w"}
+
+
+def test_names_of_ones_own_may_have_dots_and_signs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In free tables, whichever way one gets there; the file's other names stay."""
+    for given in (
+        {"devices.android.app_names": NAMES},
+        {"devices": {"android": {"app_names": NAMES}}},
+        override_words({"devices.android": {"app_names": NAMES}}),
+    ):
+        assert load_config(None, given).devices.android.app_names == NAMES
+    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+    distrl.register_device("own", SimulatedDevice)
+    distrl.register_algorithm("own", Reinforce)
+    options = {"devices": {"kind": "own", "options": {"a.b": "c"}}}
+    learning = {"learning.algorithm": "own", "learning.options": {"rate.first": np.float32(0.5)}}
+    environments = {"environments.phones.devices": options["devices"]}
+    assert load_config(None, options).devices.options == {"a.b": "c"}
+    assert load_config(None, learning).learning.options == {"rate.first": 0.5}
+    assert load_config(None, environments).environments["phones"].devices.options == {"a.b": "c"}
+    words = ["devices.android.app_names.Clock=a.b", 'devices.android.app_names."B.c"=d']
+    assert load_config(None, words).devices.android.app_names == {"Clock": "a.b", "B.c": "d"}
+
+
+def test_a_collector_that_joins_keeps_names_with_dots(tmp_path: Path) -> None:
+    own = tmp_path / "own.toml"
+    own.write_text('[devices.android.app_names]\n"Amazon.com" = "x.y"\n', "utf-8")
+    joined = load_joined_config(to_toml(TrainingConfig()), 0, own)
+    assert joined.devices.android.app_names == {"Amazon.com": "x.y"}
+
+
+@pytest.mark.parametrize(
+    "word", ['a."b=1', 'a."b"c=1', "a..b=1", ".a=1", "a.=1", "=1", 'a."\\q"=1']
+)
+def test_a_word_without_a_name_is_refused(word: str) -> None:
+    with pytest.raises(InvalidSetting, match="give a setting and its value"):
+        load_config("quick_start", word)
 
 
 def test_words_are_left_as_they_are() -> None:

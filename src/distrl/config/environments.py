@@ -107,16 +107,16 @@ def _resolved(name: str, own: Node, read: Callable[[str], Tree]) -> Node:
         inside = other.get(section)
         if single != "collectors" and isinstance(inside, dict) and setting in inside:
             taken[single] = inside[setting]
-    return _merged(taken, {each: node for each, node in own.items() if each != "settings"})
+    return merged(taken, {each: node for each, node in own.items() if each != "settings"})
 
 
-def _merged(below: Tree, above: Tree) -> Tree:
+def merged(below: Tree, above: Tree) -> Tree:
     """Both, `above` where both have a setting."""
     found = dict(below)
     for name, node in above.items():
         old = found.get(name)
         both = isinstance(old, dict) and isinstance(node, dict)
-        found[name] = _merged(old, node) if both else node  # type: ignore[arg-type]
+        found[name] = merged(old, node) if both else node  # type: ignore[arg-type]
     return found
 
 

@@ -5,10 +5,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
+from numbers import Integral, Real
 from pathlib import Path
 
 from distrl.config.toml_writer import plain
+from distrl.config.training_config import TrainingConfig
+from distrl.config.typed_reader import is_free_table
 from distrl.errors import InvalidSetting
 
 Overrides = str | Iterable[str] | Mapping[str, object]
@@ -33,6 +37,8 @@ def _words(table: Mapping[str, object], path: str) -> Iterator[str]:
     for name, value in table.items():
         at = f"{path}{name}"
         if isinstance(value, Mapping) and value:
+            if is_free_table(TrainingConfig, at):
+                value = {json.dumps(str(key)): each for key, each in value.items()}
             yield from _words(value, f"{at}.")
         else:
             yield f"{at}={_plain(at, value)}"
@@ -42,10 +48,12 @@ def _plain(name: str, value: object) -> str:
     match value:
         case Path():
             return plain(str(value))
-        case float():  # those of numpy write themselves in another way
-            return plain(float(value))
-        case None | bool() | int() | str() | Mapping():
+        case None | bool() | str() | Mapping():
             return plain(value)
+        case Integral():  # those of numpy write themselves in another way
+            return plain(int(value))
+        case Real():
+            return plain(float(value))
         case tuple() | list():
             return f"[{', '.join(_plain(name, each) for each in value)}]"
     raise InvalidSetting(f"{name}={value!r:.60}: give a number, a text, a list or a dict of these")

@@ -26,9 +26,11 @@ from distrl.config.environments import (
     OF_ENVIRONMENTS,
     EnvironmentSettings,
     join_environment,
+    merged,
     resolve_environments,
 )
 from distrl.config.renamed import refuse_old_names, take_old_values
+from distrl.config.setting_words import put_word
 from distrl.config.task_settings import TaskSettings, TaskSourceName
 from distrl.config.toml_writer import is_as_written
 from distrl.errors import InvalidSetting
@@ -316,11 +318,9 @@ def load_joined_config(
     tree = {name: reader.plant(each, "the learner") for name, each in tables.items()}
     take_old_values(tree)
     for word in ("collection.collectors=1", "collection.mode=asynchronous"):
-        _override(tree, word)
-    _override(tree, "learning.learner.precision=full")  # nothing is learned here
-    for name, given in reader.leaves(own):
-        _put(tree, name, given)
-    config = reader.read_section(TrainingConfig(), tree)
+        put_word(tree, word)
+    put_word(tree, "learning.learner.precision=full")  # nothing is learned here
+    config = reader.read_section(TrainingConfig(), merged(tree, own))
     seed = (config.run.seed + SEED_STEP * (number + 1)) % 2**31
     run = dataclasses.replace(config.run, seed=seed)
     return seeded(dataclasses.replace(config, run=run, environment=joined))
@@ -347,40 +347,10 @@ def _sources(own: dict[str, reader.Node]) -> tuple[TaskSourceName, ...]:
 def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]:
     tree = {} if path is None else reader.read_toml(found_config(path))
     for word in overrides:
-        _override(tree, word)
+        put_word(tree, word)
     refuse_old_names(TrainingConfig, tree)
     take_old_values(tree)
     return resolve_environments(tree, lambda name: _tree(Path(name), ()))
-
-
-def _override(tree: dict[str, reader.Node], word: str) -> None:
-    key, equals, text = (part.strip() for part in word.partition("="))
-    if not equals or not all(key.split(".")):
-        raise InvalidSetting(
-            f"--set {word}: give a setting and its value, such as --set replay.capacity=500"
-        )
-    _put(tree, key, reader.plant(_value_of(text), f"--set {word}", text))
-
-
-def _put(tree: dict[str, reader.Node], name: str, value: reader.Node) -> None:
-    """Set the setting of that full name."""
-    *path, last = name.split(".")
-    here = tree
-    for place, section in enumerate(path, start=1):
-        inside = here.setdefault(section, {})
-        if isinstance(inside, reader.Given):
-            at = ".".join(path[:place])
-            raise InvalidSetting(f"{at}={inside.value!r} ({inside.source}): {at} is a section")
-        here = inside
-    here[last] = value
-
-
-def _value_of(text: str) -> object:
-    """As TOML has it, and a bare word as a text."""
-    try:
-        return loads_toml(f"value = {text}")["value"]
-    except ValueError:
-        return text
 
 
 def seeded(config: TrainingConfig) -> TrainingConfig:

@@ -103,6 +103,19 @@ def setting_names(kind: type, path: str = "") -> Iterator[str]:
             yield _join(path, name)
 
 
+def is_free_table(kind: type, name: str) -> bool:
+    """Whether the setting of that full name is a table with keys of the user's own."""
+    first, _, rest = name.partition(".")
+    hint = settings_of(kind).get(first)
+    if hint is None:
+        return False
+    if section := section_of(hint):
+        return is_free_table(section, rest)
+    if named := named_section_of(hint):
+        return is_free_table(named, rest.partition(".")[2])
+    return not rest and get_origin(alternatives(hint)[0]) in (Mapping, dict)
+
+
 def is_given(tree: Node, name: str) -> bool:
     """Whether a tree has a setting of that full name, or "none" for a section that it is in."""
     for part in name.split("."):

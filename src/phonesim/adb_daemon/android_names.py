@@ -24,8 +24,11 @@ SYSTEM_PACKAGES = ("android", "com.android.shell", "com.android.systemui")
 
 
 def own_package(app: str) -> str:
-    """Of an app for which a phone's profile has no other."""
-    return "com.distrl." + re.sub(r"[^a-z0-9]", "", app.casefold())
+    """Of an app for which a phone's profile has no other; each part of it begins with a letter."""
+    name = re.sub(r"[^a-z0-9]", "", app.casefold())
+    if not app.isascii() or not name:  # others may have the same letters otherwise
+        name += token_of(app)
+    return f"com.distrl.{name if name[0].isalpha() else f'app{name}'}"
 
 
 def installed_packages(handset: Handset) -> dict[str, str]:
