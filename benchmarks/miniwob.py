@@ -4,7 +4,8 @@ Every page is begun, must say what is to be done and must not be done at once; t
 a model (`instruction_monkey`) tries it with other seeds until the page itself gives a reward of 1,
 for a number of episodes. Pages that ask for more than such a player finds are answered from what
 they show (`miniwob_answers`). A page that is never solved may still be fine: it is counted as not
-shown. `--only` and `--attempts` try some pages longer; what was solved before is kept.
+shown. `--only` and `--attempts` try some pages longer; what was solved before is kept. `--count`
+plays nothing, and only counts again what was shown before.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import argparse
 import json
 import time
+from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from fnmatch import fnmatchcase
 
@@ -29,12 +31,16 @@ SETTINGS = [
     "evaluation.after=0",
 ]  # fmt: skip
 ANSWERED_TASKS = 20  # of a page, at most
-SOLVED = RESULTS / "miniwob-pages.json"  # page -> number of the training task that was done
+SOLVED = RESULTS / "miniwob-pages.json"  # page -> number of the task that was done, or ANSWERED
+ANSWERED = 0  # by what the page says; the player's tasks are counted from 1
 
 
 def main() -> None:
     given = _arguments()
-    solved: dict[str, int | None] = json.loads(SOLVED.read_text()) if SOLVED.exists() else {}
+    solved: dict[str, int] = json.loads(SOLVED.read_text()) if SOLVED.exists() else {}
+    if given.count:
+        print(update_results("miniwob", ways(solved), "counted"))
+        return
     figures: dict[str, float] = {"pages": 0, "load": 0, "say": 0, "not_done_at_once": 0}
     until = time.monotonic() + given.minutes * 60
     with ExitStack() as opened:
@@ -45,7 +51,7 @@ def main() -> None:
                 figures[name] += value
         for page in ANSWERS:
             if page not in solved and fnmatchcase(page, given.only) and answered(device, page):
-                solved[page] = 0
+                solved[page] = ANSWERED
                 print(f"{len(solved):4} {page}", flush=True)
         SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
         for attempts in range(1, given.attempts + 1):  # a few of all before many of one
@@ -55,9 +61,18 @@ def main() -> None:
                     solved[page] = attempts + given.first
                     print(f"{len(solved):4} {page}", flush=True)
             SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
-    figures |= {"done_by_a_player_without_a_model": len(solved), "need_a_mouse": len(MOUSE_PAGES)}
+    figures |= {**ways(solved), "need_a_mouse": len(MOUSE_PAGES)}
     print(figures, "\nnot shown:", *sorted(set(find_pages().step_limits) - set(solved)))
     print(update_results("miniwob", figures, "pages"))
+
+
+def ways(solved: Mapping[str, int]) -> dict[str, int]:
+    """How many pages were shown to give their reward, and in which way."""
+    answered = sum(number == ANSWERED for number in solved.values())
+    return {
+        "done_by_a_player_without_a_model": len(solved) - answered,
+        "answered_from_the_page": answered,
+    }
 
 
 def begun(device: BrowserDevice, page: str) -> dict[str, int]:
@@ -122,6 +137,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--first", type=int, default=0, help="go on after this task")
     parser.add_argument("--only", default="*", help="pages by a pattern")
     parser.add_argument("--minutes", type=float, default=10.0)
+    parser.add_argument("--count", action="store_true", help="play nothing")
     return parser.parse_args()
 
 

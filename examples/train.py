@@ -1,6 +1,6 @@
 """The shortest training script: the starter model on simulated phones.
 
-About seven minutes on two cores: four and a half of training, and an evaluation before and after.
+About five minutes on two cores: four and a half of training, and an evaluation before and after.
 """
 
 import sys

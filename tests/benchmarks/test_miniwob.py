@@ -7,8 +7,9 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from benchmarks.miniwob import SETTINGS, SOLVED, answered
+from benchmarks.miniwob import ANSWERED, SETTINGS, SOLVED, answered, ways
 from benchmarks.miniwob_answers import ANSWERS
+from benchmarks.results_file import RESULTS
 
 from distrl.config.training_config import load_config
 from distrl.engine.browser_wiring import build_pages
@@ -27,6 +28,22 @@ def test_the_pages_are_those_that_a_player_without_a_model_did_at_its_first_try(
 def test_each_page_with_an_answer_has_been_done() -> None:
     """A page whose answer gives no reward of 1 would be a fault of ours, or of the page."""
     assert set(ANSWERS) <= set(json.loads(SOLVED.read_text("utf-8")))
+
+
+def test_what_the_player_did_is_counted_apart_from_what_was_answered() -> None:
+    solved = {"click-test": 1, "enter-date": ANSWERED, "click-link": 4}
+    counted = ways(solved)
+    assert counted == {"done_by_a_player_without_a_model": 2, "answered_from_the_page": 1}
+
+
+def test_the_page_and_the_figures_say_in_which_way_each_page_was_done() -> None:
+    solved = json.loads(SOLVED.read_text("utf-8"))
+    counted = ways(solved)
+    figures = json.loads((RESULTS / "miniwob.json").read_text("utf-8"))
+    assert {name: figures[name] for name in counted} == counted
+    played, answers = counted.values()
+    page = (Path(__file__).parents[2] / "docs/browser.md").read_text("utf-8")
+    assert f"shown for {len(solved)}: the player did {played}, and {answers} were answered" in page
 
 
 @pytest.mark.browser

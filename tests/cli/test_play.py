@@ -79,6 +79,22 @@ def test_the_devices_of_settings_are_played_on(tmp_path: Path) -> None:
     assert trajectory.screens[0].width == 412
 
 
+@pytest.mark.parametrize(
+    ("words", "split"),
+    [
+        (["--on", "quick_start"], "undemonstrated_test"),
+        (["--on", "undemonstrated"], "undemonstrated_test"),
+        (["--on", "quick_start", "--split", "undemonstrated"], "undemonstrated"),
+        ([], "test"),
+    ],
+)
+def test_the_first_task_is_of_the_split_that_is_evaluated_on(
+    tmp_path: Path, words: list[str], split: str
+) -> None:
+    _, [trajectory] = played_on(tmp_path, "idle", *words)
+    assert trajectory.task.split == split
+
+
 @pytest.mark.slow
 def test_a_served_phone_is_played_on_over_adb(tmp_path: Path) -> None:
     with served_phones(1) as phones:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+import distrl
 from distrl.episodes.outcome import SuccessRate
 
 ROOT = Path(__file__).parents[2]
@@ -78,6 +79,28 @@ def test_the_page_of_results_has_the_same_gains(seed: int) -> None:
         f"{100 * FIGURES[f'seed_{seed}_{name}']:+.0f}" for name in ("gain", "gain_low", "gain_high")
     )
     assert f"{gain} [{low}, {high}]" in line
+
+
+PROMISING = (
+    "README.md", "docs/index.md", "docs/start/laptop.md", "src/distrl/configs/quick_start.toml",
+    "examples/train.py",
+)  # fmt: skip
+NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+@pytest.mark.parametrize("page", PROMISING)
+def test_the_quick_start_takes_the_minutes_that_pages_say(page: str) -> None:
+    [said] = re.findall(r"about (\w+) minutes", (ROOT / page).read_text("utf-8"), re.IGNORECASE)
+    taken = [round(FIGURES[f"seed_{seed}_wall_s"] / 60) for seed in SEEDS]
+    assert taken == [NUMBERS.index(said)] * len(SEEDS)
+
+
+def test_the_size_of_the_api_is_what_is_exported_and_what_was_measured() -> None:
+    figures = json.loads((ROOT / "benchmarks/results/api.json").read_text("utf-8"))
+    assert figures["names"] == len(distrl.__all__)
+    row = "{import_ms:.0f} ms; it exports {names} names, and the shortest training script has "
+    said = f"{row}{{shortest_script_lines}} lines |".format(**figures)
+    assert said in (ROOT / "docs/results.md").read_text("utf-8")
 
 
 ASKED = [  # of docs/results.md: how a row begins, the file, and its figures as they are written

@@ -40,6 +40,16 @@ def test_simulated_tasks_are_those_of_any_evaluation() -> None:
     assert all(each.task.template.startswith("clock.") for each in played)
 
 
+def test_tasks_are_those_that_the_settings_evaluate_on() -> None:
+    """Rehearsal is for training: it adds tasks of a split that is not measured."""
+    words = ["tasks.rehearsal=0.2", "tasks.split=undemonstrated", "devices.count=1"]
+    config = load_config(None, [*words, "evaluation.split=undemonstrated_test"])
+    with open_environment(config, None, 1, 0) as environment:
+        assert next(environment.tasks()).split == "undemonstrated_test"
+    with open_environment(config, "test", 1, 0) as environment:
+        assert next(environment.tasks()).split == "test"
+
+
 def test_judges_that_come_later_are_refused() -> None:
     words = ["judge.kind=vlm", "judge.server=http://localhost:1/v1", "judge.model=m"]
     with pytest.raises(UsageError, match="distrl collect"):

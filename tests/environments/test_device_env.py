@@ -178,6 +178,34 @@ def test_what_makes_no_sense_is_said() -> None:
         open_device_env(None, later)
 
 
+def test_settings_are_opened_in_the_split_that_they_evaluate_on() -> None:
+    environment = open_device_env("quick_start", tasks=3)
+    assert {task.split for task in environment.tasks} == {"undemonstrated_test"}
+    environment.close()
+    environment = open_device_env(None, {"tasks.templates": ["clock.*"]}, split="train", tasks=3)
+    assert {task.split for task in environment.tasks} == {"train"}
+    environment.close()
+
+
+class Counted(GrayscalePhone):
+    closed = 0
+
+    def close(self) -> None:
+        self.closed += 1
+        super().close()
+
+
+def test_a_device_is_closed_once_by_what_opened_it() -> None:
+    distrl.register_device("counted", Counted)
+    opened = open_device_env(None, REGISTERED | {"devices": {"kind": "counted"}})
+    given = DeviceEnv(Counted("mine"), [NAP], PatientJudge)
+    for environment in (opened, given):
+        environment.close()
+        environment.close()
+        assert isinstance(environment.device, Counted)
+        assert environment.device.closed == 1
+
+
 def test_closing_closes_the_device() -> None:
     environment = open_device_env(None, REGISTERED)
     environment.reset()

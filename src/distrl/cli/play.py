@@ -40,6 +40,13 @@ On = Annotated[
         "a run) instead of a simulated phone."
     ),
 ]
+SplitOption = Annotated[
+    str | None,
+    typer.Option(
+        help="Split of the task, if none is named; default: test, with --on the split that the "
+        "settings evaluate on."
+    ),
+]
 STEP_SECONDS = 1.0  # that a step takes at least where it is watched in the page
 
 
@@ -50,7 +57,7 @@ def play(
     task: Annotated[
         str | None, typer.Argument(help="A task: shopping.search/test/3; default: the first.")
     ] = None,
-    split: Annotated[str, typer.Option(help="Split of the task, if none is named.")] = "test",
+    split: SplitOption = None,
     out: Annotated[Path, typer.Option(help="The recording (.gif, .mp4) to write.")] = Path(
         "out/play.gif"
     ),
@@ -79,7 +86,7 @@ def play(
     console = Console()
     if view and keep is None:
         raise UsageError("--view shows what is kept: give --keep DIR as well")
-    wanted = Wanted(task, _split(split), seed)
+    wanted = Wanted(task, None if split is None else _split(split), seed)
     if on is None and not overrides:
         opened = _simulated(wanted)
     else:
@@ -118,7 +125,7 @@ class Wanted:
     """The task that was asked for; None: the first of the split."""
 
     task: str | None
-    split: Split
+    split: Split | None  # None: what the settings evaluate on, which is test without any
     seed: int
 
 
@@ -144,7 +151,7 @@ def _simulated(wanted: Wanted) -> Iterator[Setup]:
     if wanted.task is not None:
         task = load_task(wanted.task)[0]
     else:
-        task = next(islice(evaluation_tasks(wanted.split, seed=wanted.seed), 1))
+        task = next(islice(evaluation_tasks(wanted.split or "test", seed=wanted.seed), 1))
     with SimulatedDevice(PHONE) as phone:
         yield Setup(task, phone, FactJudge(phone))
 

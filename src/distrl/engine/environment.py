@@ -60,7 +60,7 @@ class Environment:
 @contextmanager
 def open_environment(
     config: TrainingConfig,
-    split: Split,
+    split: Split | None,  # None: what the settings evaluate on
     episodes: int,  # that are to be played; never more devices than that
     seed: int,  # of the tasks, in place of the run's: the same for every run that is measured
     logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
@@ -72,7 +72,7 @@ def open_environment(
             f"these settings have the environments {', '.join(config.environments)}; one is opened "
             "at a time: name the settings that it is made from"
         )
-    config = _measured(config, split, episodes, seed)
+    config = _measured(config, split or config.evaluation.split, episodes, seed)
     with ExitStack() as opened:
         logs = logs or Path(opened.enter_context(tempfile.TemporaryDirectory()), "logs")
         logs.parent.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def _measured(config: TrainingConfig, split: Split, episodes: int, seed: int) ->
     return dataclasses.replace(
         config.unmeasured(),
         run=dataclasses.replace(config.run, seed=seed),
-        tasks=dataclasses.replace(config.tasks, split=split),
+        tasks=dataclasses.replace(config.tasks, split=split, rehearsal=0.0),
         devices=dataclasses.replace(
             config.devices, count=min(config.devices.count, episodes, MAX_DEVICES), spares=0
         ),

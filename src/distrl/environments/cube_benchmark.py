@@ -71,7 +71,7 @@ class DeviceToolConfig(ToolConfig):  # type: ignore[misc]
 
     settings: str | None = None
     overrides: dict[str, Any] = {}  # noqa: RUF012 (pydantic copies it)
-    split: Split = "test"
+    split: Split | None = None  # what the settings evaluate on
     tasks: int = TASKS
 
     def open(self) -> OpenedDevice:

@@ -63,6 +63,7 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
         *,
         stop_on_success: bool = False,
         render_mode: str | None = None,
+        close: Callable[[], None] | None = None,  # what closes the device; None: its own `close`
     ) -> None:
         if not tasks:
             raise UsageError("a DeviceEnv without a task: give it distrl.records.Task, one or more")
@@ -71,7 +72,7 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self._stop_on_success = stop_on_success
         self._episode: Episode | None = None
         self._opened = ExitStack()
-        self._opened.callback(device.close)
+        self._opened.callback(close or device.close)
         device.reset(self.tasks[0].seed)  # an observation space must know how large screens are
         height, width, _ = device.screen().pixels.shape
         words = [task.instruction for task in self.tasks]
@@ -167,23 +168,23 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
         return self._scaled(self._episode.observation.screen.pixels)
 
     def close(self) -> None:
+        """Close the device once: by its own `close`, or by what opened it."""
         self._opened.close()
-
-    def closes(self, opened: OpenedDevice) -> None:
-        """Have `close` close what the device was opened by, as well."""
-        self._opened.callback(opened.close)
 
 
 def open_device_env(
     settings: str | Path | None = None,
     overrides: Overrides = (),
     *,
-    split: Split = "test",
+    split: Split | None = None,
     tasks: int = TASKS,
     seed: int = 0,
     render_mode: str | None = None,
 ) -> DeviceEnv:
-    """What settings describe (`OpenedDevice.open`) as an environment; `close` closes all of it."""
+    """What settings describe (`OpenedDevice.open`) as an environment; `close` closes all of it.
+
+    `split=None`: the tasks that the settings evaluate on.
+    """
     with ExitStack() as failing:
         opened = failing.enter_context(
             OpenedDevice.open(settings, overrides, split=split, tasks=tasks, seed=seed)
@@ -194,8 +195,8 @@ def open_device_env(
             opened.judge_for,
             stop_on_success=opened.stop_on_success,
             render_mode=render_mode,
+            close=opened.close,
         )
-        environment.closes(opened)
         failing.pop_all()
     return environment
 

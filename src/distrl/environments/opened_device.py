@@ -1,6 +1,6 @@
 """One device of any settings with its tasks and judge, opened for another trainer.
 
-    with OpenedDevice.open("served_phones", {"devices.serials": ["127.0.0.1:7411"]}) as opened:
+    with OpenedDevice.open("miniwob", {"tasks.templates": ["miniwob.click-test"]}) as opened:
 
 What `distrl evaluate --on` plays on: simulated phones, phones over adb, emulators, web pages, and
 devices that others have registered. Every call opens a device of its own; phones over adb are
@@ -47,12 +47,12 @@ class OpenedDevice:
         settings: str | Path | None = None,
         overrides: Overrides = (),
         *,
-        split: Split = "test",
+        split: Split | None = None,
         tasks: int = TASKS,
         seed: int = 0,
     ) -> Self:
         """Open one device of a settings file, or of settings by name; the first `tasks` of the
-        split are kept, as `seed` orders them.
+        split are kept, as `seed` orders them. `split=None`: what the settings evaluate on.
         """
         config = _read(settings, overrides)
         from distrl.engine.environment import check_judged, open_environment
