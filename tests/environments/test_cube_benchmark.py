@@ -14,7 +14,7 @@ from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge
 import distrl
 from distrl import plugins
 from distrl.errors import UsageError
-from distrl.records import Task
+from distrl.records import Split, Task
 
 pytest.importorskip("cube.benchmark", reason="cube-standard is not installed: make test-trainers")
 TASK = "clock.turn_off_alarm/test/0"
@@ -107,6 +107,19 @@ def test_a_device_of_somebody_else_is_played_and_rewarded(opens: bool, reward: f
     found = run_debug_episode(config.make(), lambda observation, actions: next(given))
     assert (found["error"], found["done"], found["reward"]) == (None, True, reward)
     assert found["close_idempotent_ok"]
+
+
+@pytest.mark.skipif(find_spec("torch") is None, reason="settings need distrl[learn]")
+@pytest.mark.parametrize(("split", "said"), [(None, "test"), ("undemonstrated", "train")])
+def test_tasks_are_of_the_split_that_the_settings_evaluate_on(
+    split: Split | None, said: str
+) -> None:
+    from distrl.environments.cube_benchmark import DeviceBenchmarkConfig, DeviceToolConfig
+
+    device = DeviceToolConfig(settings="quick_start", split=split, tasks=3)
+    listed = DeviceBenchmarkConfig(tool_config=device).tasks()
+    assert {name.split("/")[1] for name in listed} == {split or "undemonstrated_test"}
+    assert {each.split for each in listed.values()} == {said}
 
 
 def test_settings_are_asked_for() -> None:

@@ -23,7 +23,7 @@ from distrl import __version__
 from distrl.environments.opened_device import TASKS, OpenedDevice
 from distrl.episodes.tool_environment import TOOLS, ToolEnvironment
 from distrl.errors import NotInstalled, UsageError
-from distrl.records import Split
+from distrl.records import TEST_OF, Split
 from phonesim.tasks.task_sets import template_names
 
 try:
@@ -161,7 +161,11 @@ class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
                 raise UsageError("a DeviceBenchmarkConfig needs tool_config=DeviceToolConfig(...)")
             with self.tool_config.open() as opened:
                 self._listed = {
-                    task.id: TaskMetadata(id=task.id, split=task.split) for task in opened.tasks
+                    task.id: TaskMetadata(
+                        id=task.id,
+                        split="train" if task.split in TEST_OF else "test",  # CUBE knows no other
+                    )
+                    for task in opened.tasks
                 }
         wanted = self._listed if self.task_ids is None else self.task_ids
         return {name: self._listed[name] for name in wanted}
