@@ -13,12 +13,14 @@ from __future__ import annotations
 import faulthandler
 import gc
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import Protocol
 
 import hypothesis
 import pytest
+
+from distrl import plugins
 
 SLOW_TIMEOUT_S = 600
 DUMP_BEFORE_S = 1.0  # the stacks are written this long before pytest-timeout ends the process
@@ -72,6 +74,18 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def all_seeds(request: pytest.FixtureRequest) -> bool:
     """Whether `--all-seeds` was given: try every seed instead of the first few."""
     return bool(request.config.getoption("all_seeds"))
+
+
+@pytest.fixture(autouse=True)
+def _nothing_stays_registered() -> Iterator[None]:
+    """An app that a test registers is on the phones of all tests after it."""
+    registry = plugins._registry
+    before = dict(registry.found)
+    yield
+    left = registry.found.keys() - before.keys()
+    for each in left:
+        del registry.found[each]
+    assert not left, "registered by this test for all others; give it a registry of its own"
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -47,6 +47,9 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return write_model(tmp_path_factory.mktemp("model"))
 
 
+EXAMPLE_SECONDS = 540.0
+
+
 def run_example(name: str, folder: Path, *words: str) -> str:
     """The output of a script, as a user would start it."""
     path = os.pathsep.join(each for each in sys.path if each)
@@ -57,6 +60,7 @@ def run_example(name: str, folder: Path, *words: str) -> str:
         capture_output=True,
         text=True,
         check=False,
+        timeout=EXAMPLE_SECONDS,  # what it has said by then is in the error
     )
     assert done.returncode == 0, (done.stdout + done.stderr)[-3000:]
     return done.stdout
