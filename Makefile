@@ -26,7 +26,7 @@ train: $(STAMP) ## Train an agent on the simulated phone
 	@echo "→ distrl train quick_start $(ARGS)"
 	@$(BIN)/distrl train quick_start $(ARGS)
 
-test: $(STAMP) ## Run all but the slow tests, two at a time (6 min on two cores)
+test: $(STAMP) ## Run all but the slow tests, two at a time (5 min on two cores)
 	@echo "→ pytest -m 'not slow'"
 	@$(BIN)/python -m pytest -n 2 --dist worksteal -m "not slow" $(ARGS)
 
