@@ -288,6 +288,11 @@ FAMILY_CHOICES: tuple[FamilyChoice, ...] = get_args(FamilyChoice)
 Difficulty = Literal["easy", "medium", "hard", "long"]
 
 
+def tasks_split(split: Split) -> Split:
+    """The split whose tasks these are: another one's, said in other sentences, or its own."""
+    return SAME_TASKS.get(split, split)
+
+
 def chosen_families(choices: Iterable[FamilyChoice]) -> tuple[Family, ...]:
     """Those that are named, each once; they are played in turns, in this order."""
     found: list[Family] = []

@@ -43,7 +43,7 @@ from distrl.learning.algorithms.vtrace import VTraceSettings
 from distrl.learning.gradient_step import StepSettings
 from distrl.learning.learner_settings import LearnerSettings
 from distrl.plugin_shape import BUILT_IN
-from distrl.records import SAME_TASKS
+from distrl.records import tasks_split
 from distrl.replay.buffer.pacing import PacingSettings
 from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
@@ -165,12 +165,14 @@ class TrainingConfig:
     def measures_unseen(self) -> bool:
         """Is success measured on other tasks than those that training plays?"""
         played = {
-            (each.tasks.source, SAME_TASKS.get(split, split))
+            (each.tasks.source, tasks_split(split))
             for each in self.by_environment().values()
             for split in each.tasks.played_splits
         }
-        splits = {(e.tasks.source, e.evaluation.split) for e in self.measured().values()}
-        measured = {(source, SAME_TASKS.get(split, split)) for source, split in splits}
+        measured = {
+            (each.tasks.source, tasks_split(each.evaluation.split))
+            for each in self.measured().values()
+        }
         return played.isdisjoint(measured)
 
     def of_collector(self, number: int) -> tuple[TrainingConfig, int]:

@@ -22,7 +22,7 @@ from functools import cache
 
 from distrl import plugins
 from distrl.errors import InvalidPlugin, UnknownTask
-from distrl.records import CORE_FAMILIES, SPLITS, Difficulty, Family, Split, Task
+from distrl.records import CORE_FAMILIES, SPLITS, Difficulty, Family, Split, Task, tasks_split
 from phonesim.tasks.domains import domain_of
 from phonesim.tasks.everyday import EVERYDAY_TEMPLATES
 from phonesim.tasks.general import GENERAL_TEMPLATES
@@ -104,7 +104,7 @@ def load_task(task_id: str) -> tuple[Task, Template]:
     name, split = _parse(task_id)
     template = templates()[name]
     same = original(task_id)
-    drawn: Split = "test" if split in REWORDED else split
+    drawn = tasks_split(split)
     rng = random.Random(same)
     parts = template.draw(rng, drawn)
     instruction = parts.instruction(rng)

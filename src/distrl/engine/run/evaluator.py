@@ -31,7 +31,7 @@ from distrl.json_lines import LineLog, read_lines
 from distrl.learning.algorithms.algorithm import update_report
 from distrl.learning.batch import batch_of
 from distrl.learning.learner import Learner
-from distrl.records import SAME_TASKS, TEST_OF, Task, Trajectory
+from distrl.records import TEST_OF, Task, Trajectory, tasks_split
 from distrl.replay.buffer.entries import flaw
 from distrl.replay.trajectory_encoding import decode_trajectory
 from distrl.reporting.recording_archive import Opinions, RecordingArchive
@@ -155,8 +155,7 @@ class Evaluator:
     def tasks(self, episodes: int) -> list[Task]:
         """Test tasks of the trained templates if the split has them, else of the whole families."""
         settings, split = self.config.tasks, self.config.evaluation.split
-        drawn = SAME_TASKS.get(split, split)
-        trained = drawn in (settings.split, TEST_OF.get(settings.split))
+        trained = tasks_split(split) in (settings.split, TEST_OF.get(settings.split))
         only = settings.template_names if trained else ()
         found = evaluation_tasks(split, settings.families, only, SEED)
         return list(islice(found, episodes))

@@ -27,7 +27,7 @@ from distrl.errors import CorruptCheckpoint, CorruptWeights, UsageError
 from distrl.json_lines import read_lines
 from distrl.learning.checkpoint import CheckpointFolder
 from distrl.learning.learner import Learner
-from distrl.records import SAME_TASKS, Ending, Trajectory
+from distrl.records import Ending, Trajectory, tasks_split
 from distrl.replay.store.trajectory_reader import TrajectoryReader
 from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
@@ -231,10 +231,9 @@ def _of_corpus(trajectory: Trajectory) -> Trajectory:
 def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
     """Refuse what was played on tasks that success is measured on."""
     split = trajectory.task.split
-    splits = {each.evaluation.split for each in config.measured().values()}
-    measured = {SAME_TASKS.get(each, each) for each in splits}
+    measured = {tasks_split(each.evaluation.split) for each in config.measured().values()}
     if (
-        SAME_TASKS.get(split, split) in measured
+        tasks_split(split) in measured
         and config.evaluation.measures
         and not config.learning.any_corpus
     ):
