@@ -14,6 +14,7 @@ import faulthandler
 import gc
 import os
 from collections.abc import Generator, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Protocol
 
@@ -77,15 +78,18 @@ def all_seeds(request: pytest.FixtureRequest) -> bool:
 
 
 @pytest.fixture(autouse=True)
-def _nothing_stays_registered() -> Iterator[None]:
-    """An app that a test registers is on the phones of all tests after it."""
-    registry = plugins._registry
-    before = dict(registry.found)
+def _own_registry() -> Iterator[None]:
+    """What a test registers is gone after it: an app would be on the phones of all later tests."""
+    kept = plugins._registry
+    plugins._registry = replace(
+        kept,
+        found=dict(kept.found),
+        installed=list(kept.installed),
+        broken=list(kept.broken),
+        loaded=set(kept.loaded),
+    )
     yield
-    left = registry.found.keys() - before.keys()
-    for each in left:
-        del registry.found[each]
-    assert not left, "registered by this test for all others; give it a registry of its own"
+    plugins._registry = kept
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

@@ -19,7 +19,6 @@ from tests.engine.aitw_files import aitw_settings
 from tests.engine.tiny_runs import write_model
 from tests.judging.judge_server import YES
 
-from distrl import plugins
 from distrl.process_environment import for_forkserver
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
@@ -90,7 +89,6 @@ def test_a_quick_one(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())  # what it registers
     monkeypatch.setattr(sys, "argv", [name, *words])
     runpy.run_path(str(EXAMPLES / f"{name}.py"), run_name="__main__")
     assert said in capsys.readouterr().out

@@ -17,7 +17,6 @@ from tests.plugin_package.src.distrl_quiet.reinforce import Reinforce, Reinforce
 from tests.plugin_package.src.distrl_quiet.sooner_reward import sooner
 
 import distrl
-from distrl import plugins
 from distrl.engine import wiring
 from distrl.engine.device_wiring import make_registered
 from distrl.errors import InvalidPlugin
@@ -27,12 +26,6 @@ from distrl.learning.gradient_step import GradientStep
 from distrl.plugin_shape import PartKind, check_part
 from phonesim.app import App
 from phonesim.simulated_device import SimulatedDevice
-
-
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A registry without what other tests register."""
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
 
 
 class Forgetful(GrayscalePhone):

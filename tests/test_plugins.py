@@ -49,12 +49,6 @@ PACKAGE = Path(__file__).parent / "plugin_package"
 TASK = Task("mine.nap/train/0", "Take a nap", "general", "mine.nap", "train", 0, (), "easy", 10)
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A registry without what other tests register."""
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
-
-
 # What is refused ---------------------------------------------------------------------------------
 
 

@@ -13,7 +13,6 @@ import pytest
 from tests.agent.tiny_llava import write_llava
 from tests.docs_site.page_blocks import ROOT, blocks
 
-from distrl import plugins
 from distrl.records import Unreadable
 
 PAGE = ROOT / "docs/add-a-model.md"
@@ -25,7 +24,6 @@ def test_a_model_of_the_pages_family_plays_in_the_pages_dialect(
 ) -> None:
     write_llava(tmp_path / "models/llava-1.5-7b-hf")
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
     for block in blocks(PAGE, "python"):

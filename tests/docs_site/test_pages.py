@@ -28,7 +28,6 @@ from tests.docs_site.page_blocks import (
     unchecked,
 )
 
-from distrl import plugins
 from distrl.config.training_config import TrainingConfig, load_config
 from distrl.engine.run.preflight import check_system
 from distrl.errors import InvalidSetting
@@ -70,7 +69,6 @@ def test_python_runs_from_top_to_bottom(
 ) -> None:
     module = types.ModuleType("page")
     monkeypatch.setitem(sys.modules, "page", module)
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())  # what a page registers
     monkeypatch.chdir(tmp_path)
     for block in blocks(page, "python"):
         if is_run(block):
@@ -206,7 +204,6 @@ def test_the_app_and_the_task_of_two_pages_work_together(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The code of add-an-app.md and add-a-task.md, as the modules that they name."""
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
     [app] = blocks(ROOT / "docs/add-an-app.md", "python")
     task, played = blocks(ROOT / "docs/add-a-task.md", "python")
     for name, block in (("water", app), ("water_tasks", task), ("played", played)):

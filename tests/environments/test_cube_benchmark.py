@@ -12,7 +12,6 @@ from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
 from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge
 
 import distrl
-from distrl import plugins
 from distrl.errors import UsageError
 from distrl.records import Split, Task
 
@@ -74,8 +73,7 @@ def test_tasks_survive_the_way_to_a_worker() -> None:
 
 
 @pytest.fixture
-def quiet_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+def quiet_parts() -> None:
     distrl.register_device("grayscale", GrayscalePhone)
     distrl.register_judge("patient", PatientJudge)
     for number in range(3):

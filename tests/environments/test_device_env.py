@@ -16,7 +16,6 @@ from tests.plugin_package.src.distrl_quiet.grayscale_phone import GrayscalePhone
 from tests.plugin_package.src.distrl_quiet.patient_judge import PatientJudge
 
 import distrl
-from distrl import plugins
 from distrl.environments.device_env import DeviceEnv, open_device_env
 from distrl.errors import ActionFailed, DeviceTimeout, UnknownTask, UsageError
 from distrl.records import Action, Back, Home, Recents, Screen, Task
@@ -36,8 +35,7 @@ NAME = "distrl.environments.device_env:Device-v0"
 
 
 @pytest.fixture(autouse=True)
-def quiet_parts(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
+def quiet_parts() -> None:
     distrl.register_device("grayscale", GrayscalePhone)
     distrl.register_judge("patient", PatientJudge)
     for number in range(3):

@@ -13,7 +13,6 @@ import pytest
 from tests.view.made_up_run import HOSTILE, hostile, line_of, write_run
 
 import distrl
-from distrl import plugins
 from distrl.engine.supervision.collector_notes import CollectorNotebook
 from distrl.errors import NotInstalled, UsageError
 from distrl.json_lines import LineLog
@@ -150,9 +149,8 @@ def test_what_a_vision_language_judge_was_asked_and_replied_is_shown(tmp_path: P
 
 
 def test_a_kind_of_device_shows_its_steps_in_its_own_way(
-    resources: Resources, monkeypatch: pytest.MonkeyPatch
+    resources: Resources,
 ) -> None:
-    monkeypatch.setattr(plugins, "_registry", type(plugins._registry)())
     assert read(resources, "small/episode/1.json")["steps"][0]["shown"] == {}
 
     def show(trajectory: Trajectory, step: int) -> dict[str, str]:

@@ -16,11 +16,6 @@ from phonesim.apps import APPS, OWN_APPS
 from phonesim.simulated_device import SimulatedDevice
 
 
-@pytest.fixture(autouse=True)
-def own_registry(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_registry", plugins._Registry())
-
-
 def test_it_is_opened_operated_and_part_of_snapshots() -> None:
     without = SimulatedDevice("phone")
     without.reset(3)
