@@ -8,7 +8,8 @@ evaluations are sampled, as in training, on parameters, instructions and phones 
     before, after               success on undemonstrated templates: the starter, after training
     known_before, known_after   the same on demonstrated ones
     gain, known_change          the differences
-    gpu_minutes                 of training; evaluations before and on the way are played beside it
+    minutes, gpu_minutes        of training, and of those on a GPU; evaluations before and on the
+                                way are played beside it
     seed_N_…                    each of these of one run
     seeds                       how many there are
 
@@ -16,8 +17,10 @@ with `_low` and `_high`, 95 %: of the starter over tasks (Wilson), of the rest o
 t). Each run has a folder in `--keep`; what is there is not made again, and a run that was cut short
 is begun anew. `--at-once 3` runs seeds side by side: they share the GPU and the cores, and
 `gpu_minutes` are those of each all the same. `--report` only reads; `--from RUN RUN…` takes runs
-that were made elsewhere. `--device cpu` with `--minutes` and `--set` is a trial and writes no
-results.
+that were made elsewhere.
+
+`--two-cores` is the same question to a laptop: 20 minutes on two cores without a GPU, with phones
+and batches that these can feed (`TWO_CORES`). One run at a time, or the seeds share the cores.
 
 `--start FILE` does something else: of a `distrl evaluate starter --split undemonstrated_test
 --sampled --json FILE` it keeps the success of each template, in undemonstrated-start.json.
@@ -29,6 +32,7 @@ import argparse
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -41,6 +45,28 @@ from benchmarks.starter import EVALUATE
 from benchmarks.train_runs import start_run
 
 CONFIG, STARTER = "undemonstrated", "starter"
+TWO_CORES: dict[str, object] = {  # in place of the config's, beside the settings of `quick_start`
+    "run.minutes": 20.0,
+    "devices.count": 8,
+    "agent.policy.device": "cpu",
+    "agent.policy.cache_megabytes": 2000,
+    "collection.collectors": 2,
+    "engine.policy": "collector",
+    "replay.capacity": 400,
+    "pacing.minimum_fill": 48,
+    "learning.threads": 1,
+    "learning.learner.batch_trajectories": 16,
+    "learning.learner.updates_per_publish": 1,
+    "learning.learner.warm_up_updates": 10,
+    "learning.learner.staleness.at_start": 24,
+    "learning.learner.staleness.at_arrival": 96,
+    "learning.step.learning_rate": 1e-4,
+    "learning.step.micro_batch_turns": 32,
+    "evaluation.before": 205,
+    "evaluation.after": 205,
+    "evaluation.every_minutes": 10.0,
+    "evaluation.every_episodes": 82,
+}
 INTERVAL = {"rate": "", "low": "_low", "high": "_high"}  # names in a result, and ends of ours
 KNOWN_INTERVAL = {"success": "", "low": "_low", "high": "_high"}
 
@@ -54,7 +80,7 @@ def train(seed: int, given: argparse.Namespace) -> Path | None:
         settings: dict[str, object] = {
             "run.seed": seed,
             "run.directory": folder,
-            "agent.policy.device": given.device,
+            **(TWO_CORES if given.two_cores else {"agent.policy.device": given.device}),
             **({} if given.minutes is None else {"run.minutes": given.minutes}),
             **dict(word.split("=", 1) for word in given.set),
         }
@@ -91,6 +117,8 @@ def figures_of(
     results: Sequence[Mapping[str, Any]],  # of runs
     known_before: Mapping[str, Any],  # of the starter
     known_after: Sequence[Mapping[str, Any]],  # of runs
+    *,
+    on_gpu: bool,
 ) -> dict[str, float]:
     """Of the starter, of all runs, and of each."""
     first = results[0]["success_before"]
@@ -105,7 +133,8 @@ def figures_of(
             "gain": result["success_after"]["rate"] - result["success_before"]["rate"],
             "known_after": after["success"],
             "known_change": after["success"] - known_before["success"],
-            "gpu_minutes": result["training_s"] / 60.0,
+            "minutes": result["training_s"] / 60.0,
+            "gpu_minutes": result["training_s"] / 60.0 if on_gpu else 0.0,
         }
         for result, after in zip(results, known_after, strict=True)
     ]
@@ -137,10 +166,11 @@ def main() -> None:
         [results[run] for run in complete],
         before,
         [each for each in after.values() if each is not None],
+        on_gpu=given.device != "cpu",
     )
     rounded = {name: round(value, 4) for name, value in found.items()}
     print(json.dumps(rounded, indent=2))
-    if given.device != "cpu":
+    if given.two_cores or given.device != "cpu":  # else a trial
         write_results("undemonstrated", rounded, make_command("bench-undemonstrated"))
 
 
@@ -153,7 +183,9 @@ def arguments() -> argparse.Namespace:
     words.add_argument("--episodes", type=int, default=434, help="two of each known template")
     words.add_argument("--at-once", type=int, default=1, help="runs side by side")
     words.add_argument("--start", type=Path, help="an evaluation of the starter, by template")
-    words.add_argument("--device", default="cuda")
+    words.add_argument("--two-cores", action="store_true", help="20 minutes without a GPU")
+    two_cores = "--two-cores" in sys.argv  # another default
+    words.add_argument("--device", default="cpu" if two_cores else "cuda")
     words.add_argument("--keep", type=Path, default=Path("runs/undemonstrated"))
     words.add_argument("--set", action="append", default=[], help="a setting of all runs, a.b=c")
     words.add_argument("--from", dest="runs", type=Path, nargs="+", help="runs made before")

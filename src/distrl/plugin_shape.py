@@ -1,20 +1,18 @@
 """What the parts of each kind look like that others register, and the names that ours have.
 
 `SHAPES` is what `plugins` refuses a part by: the attributes it has, and with which arguments it and
-its methods are called. What a call returns is seen where it is made.
+its methods are called. What a class sets on its instances is seen when the first is made
+(`plugins.make`).
 """
 
 from __future__ import annotations
 
 import dataclasses
-import dis
 import inspect
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
-from types import CodeType
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 from distrl.errors import InvalidPlugin
 
@@ -39,9 +37,6 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
         "Markets", "Chat", "Wallet", "Travel", "Feed", "Food",
     ),
 }  # fmt: skip
-COMPUTED = ("setattr", "__setattr__", "__dict__", "vars")  # set attributes by computed names
-OF_ATTRIBUTES = ("_ATTR", "_METHOD", "COPY")  # instructions; the last begins `self.steps += 1`
-MAKERS = ("__new__", "__init__", "__post_init__")
 NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
 NAMES = "names begin with a letter and have letters, digits, dots, hyphens and underscores"
 MAX_LABEL = 30
@@ -62,7 +57,6 @@ class Shape:
     calls: Mapping[str, int]
     attributes: Mapping[str, type] = field(default_factory=dict)
     keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    instance: tuple[str, ...] = ()  # attributes of what a class makes
     options: bool = False  # whether settings give the call "" further arguments, by name
 
 
@@ -87,7 +81,6 @@ DEVICE_CLASS = Shape(
     "a class Device(name, **options) with name, seconds, blocking, reset(seed), screen(), "
     "perform(action), elements(), close(), __enter__ and __exit__: see distrl.devices.device",
     {"": 1, **DEVICE_CALLS},
-    instance=("name", "seconds", "blocking"),
     options=True,
 )
 DEVICE_FUNCTION = Shape("a function make(name, **options) -> Device", {"": 1}, options=True)
@@ -101,7 +94,6 @@ ALGORITHM_CLASS = Shape(
     "update(batch, policy_moves=True): see docs/add-an-algorithm.md",
     {"": 1, "update": 1},
     keywords={"update": ("policy_moves",)},
-    instance=("draws", "discount"),
     options=True,
 )
 ALGORITHM_FUNCTION = Shape(
@@ -205,12 +197,8 @@ def _misshapen(shape: Shape, part: object) -> str:
     for name, count in shape.calls.items():
         if trouble := _miscalled(shape, part, name, count):
             return trouble
-    if not isinstance(part, type):
-        return ""
-    if unwritten := sorted(getattr(part, "__abstractmethods__", ())):
-        return f"it is abstract: it does not say {' and '.join(unwritten)}"
-    lacking = [name for name in shape.instance if not _has_on_instances(part, name)]
-    return f"it has no {' and no '.join(lacking)}" if lacking else ""
+    unwritten = sorted(getattr(part, "__abstractmethods__", ()))
+    return f"it is abstract: it does not say {' and '.join(unwritten)}" if unwritten else ""
 
 
 def _miscalled(shape: Shape, part: object, name: str, count: int) -> str:
@@ -248,76 +236,6 @@ def _takes(
     except ValueError:
         return True  # a built-in that does not say
     return True
-
-
-def _has_on_instances(part: type, name: str) -> bool:
-    """Whether instances have an attribute: of the class, declared, or set by one of its methods.
-
-    A class of which that cannot be read gets the benefit of the doubt: what it makes is looked at.
-    """
-    if hasattr(part, name) or hasattr(part, "__getattr__") or _is_made_elsewhere(part):
-        return True
-    if any(name in inspect.get_annotations(each) for each in part.__mro__):
-        return True
-    return any(
-        step.argval in COMPUTED or (step.opname == "STORE_ATTR" and step.argval == name)
-        for _, member in _members(part)
-        for code in _code_of(member)
-        for step in dis.get_instructions(code)
-    )
-
-
-def _is_made_elsewhere(part: type) -> bool:
-    """Whether others set attributes: a metaclass, C code, or what an `__init__` hands self to."""
-    if type(part).__call__ is not type.__call__:
-        return True
-    for name, member in _members(part):
-        if name in MAKERS:
-            function = inspect.unwrap(member)
-            if not inspect.isfunction(function) or _hands_self_on(function.__code__):
-                return True
-    return False
-
-
-def _members(part: type) -> Iterator[tuple[str, Any]]:
-    """What a class and its bases say, without what `object` does and `typing` puts into a class."""
-    for each in part.__mro__[:-1]:
-        for name, member in vars(each).items():
-            if getattr(member, "__module__", None) != "typing":
-                yield name, member
-
-
-def _code_of(member: object) -> Iterator[CodeType]:
-    """That of a function, of those in it, and of what `functools.wraps` has wrapped."""
-    while inspect.isfunction(member):
-        yield from _nested(member.__code__)
-        member = getattr(member, "__wrapped__", None)
-
-
-def _nested(code: CodeType) -> Iterator[CodeType]:
-    yield code
-    for each in code.co_consts:
-        if isinstance(each, CodeType):
-            yield from _nested(each)
-
-
-def _hands_self_on(method: CodeType) -> bool:
-    """Whether a method does more with its first argument than to get and set its attributes."""
-    [me, *_] = method.co_varnames or ("",)
-    for code in _nested(method):
-        for step, following in pairwise(dis.get_instructions(code)):
-            *before, last = _loaded(step) or ("",)
-            if me in before or (last == me and not following.opname.endswith(OF_ATTRIBUTES)):
-                return True
-    return False
-
-
-def _loaded(step: dis.Instruction) -> tuple[str, ...]:
-    """The variables that an instruction loads; from Python 3.13 on there may be two."""
-    if "LOAD_FAST" not in step.opname and step.opname != "LOAD_DEREF":
-        return ()
-    names = step.argval if isinstance(step.argval, tuple) else (step.argval,)
-    return names[1:] if step.opname.startswith("STORE") else names
 
 
 def _signature(called: Callable[..., object]) -> str:

@@ -7,7 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from benchmarks.undemonstrated import CONFIG, figures_of, known, read_result, train
+from benchmarks.train_runs import set_words
+from benchmarks.undemonstrated import CONFIG, TWO_CORES, figures_of, known, read_result, train
 
 from distrl.config.config_file import config_path
 from distrl.config.training_config import load_config
@@ -23,6 +24,15 @@ def test_the_config_trains_all_that_nobody_demonstrated() -> None:
     assert config.evaluation.split == "undemonstrated_test"
     assert config.agent.policy.device == "cuda"
     assert config.run.minutes <= 20.0
+
+
+def test_on_two_cores_it_is_the_same_question() -> None:
+    whole = load_config(config_path(CONFIG))
+    small = load_config(config_path(CONFIG), set_words(TWO_CORES)[1::2])
+    assert small.tasks == whole.tasks
+    assert small.learning.a_ride == whole.learning.a_ride
+    assert small.evaluation.split == whole.evaluation.split
+    assert small.agent.policy.device == "cpu"
 
 
 def write_run(keep: Path, seed: int, after: float, known_after: float) -> None:
@@ -52,7 +62,9 @@ def test_figures_of_runs_that_are_there(tmp_path: Path) -> None:
     starter = known("starter", "starter", given)
     after = [known(f"seed-{seed}", str(run), given) for seed, run in enumerate(runs)]
     assert starter is not None
-    figures = figures_of([read_result(run) for run in runs], starter, [e for e in after if e])
+    figures = figures_of(
+        [read_result(run) for run in runs], starter, [e for e in after if e], on_gpu=True
+    )
     assert figures["seeds"] == 3.0
     assert [figures[f"before{end}"] for end in ("", "_low", "_high")] == [0.07, 0.05, 0.1]
     assert figures["known_before_low"] == pytest.approx(0.76)
