@@ -17,7 +17,10 @@ paper's emulators do, on a scaled clock.
     broadcast_from_publish_s   the same from the learner's call of `publish` on: writing, waiting
                       for the disk and offering are in it. What is in neither: the time until a
                       collector hears of the offer (a heartbeat), and until its policy has loaded
-                      the tensors. Of both keys the best of three: the nodes share one machine
+                      the tensors
+    broadcast_ray_alone_s      what Ray alone takes: as many bytes by `ray.get`, without the digest,
+                      in turns with the above. Of all three the best of three: the nodes share one
+                      machine
     policy_per_node_… one policy for all collectors of a node beside one for each (`node_policy`):
                       `speed` and `memory`, both as a ratio
 
@@ -40,6 +43,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -268,6 +272,13 @@ class Reader:
             tensor.flatten()[:1].item()  # it is there, not only promised
         return weight_receiver.version
 
+    def fetch_bytes(self, content: tuple[Any]) -> int:
+        """What Ray alone takes: the same number of bytes by `ray.get`, and no digest."""
+        import ray
+
+        found: NDArray[np.uint8] = ray.get(content[0])
+        return int(found[-1])
+
     def close(self) -> None:
         from distrl.engine.ray.weight_broadcast import WeightReceiver
 
@@ -296,11 +307,18 @@ class Publishing:
         self._broadcast.publish(weights, version)
         return self._broadcast.newer_than(version - 1), begun
 
+    def put_bytes(self, version: int) -> tuple[Any]:
+        import ray
 
-def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float]:
-    """Seconds until the last reader has them: once they are published, and from `publish` on.
+        rng = np.random.default_rng(version)
+        return (ray.put(rng.integers(0, 256, int(self._megabytes * 1e6), np.uint8)),)
 
-    Of each the best of three, after one to warm up.
+
+def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float, float]:
+    """Seconds until the last reader has them: once they are published, from `publish` on, and of
+    as many bytes by `ray.get` alone.
+
+    Of each the best of three, in turns, after one to warm up.
     """
     with ray_nodes(nodes, READERS_PER_NODE), tempfile.TemporaryDirectory() as folder:
         import ray
@@ -317,22 +335,27 @@ def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float]:
             published = time.monotonic()
             versions = ray.get([reader.fetch.remote(offer) for reader in readers])
             all_have = time.monotonic()
-            times.append((all_have - published, all_have - begun))
+            content = ray.get(learner.put_bytes.remote(version))
+            put = time.monotonic()
+            ray.get([reader.fetch_bytes.remote(content) for reader in readers])
+            times.append((all_have - published, all_have - begun, time.monotonic() - put))
+            del content
             if set(versions) != {version}:
                 raise SystemExit(f"version {version} came as {sorted(set(versions))}")
         ray.get([reader.close.remote() for reader in readers])
-        after, whole = zip(*times[1:], strict=True)
-        return min(after), min(whole)
+        after, whole, alone = (min(each) for each in zip(*times[1:], strict=True))
+        return after, whole, alone
 
 
 def broadcast(*, quick: bool) -> dict[str, float]:
     nodes, megabytes = (2, 8.0) if quick else (SIZES[-1], ADAPTER_MB)
-    after, whole = measure_broadcast(nodes, megabytes)
+    after, whole, alone = measure_broadcast(nodes, megabytes)
     return {
         "broadcast_mb": megabytes,
         "broadcast_collectors": float(nodes * READERS_PER_NODE),
         "broadcast_s": after,
         "broadcast_from_publish_s": whole,
+        "broadcast_ray_alone_s": alone,
     }
 
 

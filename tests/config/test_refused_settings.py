@@ -232,10 +232,6 @@ AS_WORDS = [
         "agent.policy.weights='bfloat16' (--set agent.policy.weights=bfloat16): policy.weights=",
     ),
     (
-        ["agent.policy.device=cpu", "learning.learner.precision=bf16"],
-        "learning.learner.precision='bf16' with agent.policy.device='cpu'; give full, or cuda",
-    ),
-    (
         ["learning.learner.mode=offline"],
         (
             "learning.learner.mode='offline' (--set learning.learner.mode=offline): "

@@ -14,8 +14,10 @@ from distrl.agent.loading import load_policy, open_policy
 from distrl.agent.lora import LoraSettings
 from distrl.agent.policy_weights import export_policy
 from distrl.agent.vlm_settings import VlmSettings
+from distrl.errors import InvalidSetting
 from distrl.imitation.cloning import Cloning, CloningSettings, Demonstrations, clone, demonstrated
 from distrl.imitation.sample_stream import SampleRecipe
+from distrl.processor import bf16_obstacle
 from phonesim.tasks.task_sets import template_names
 
 SMALL = CloningSettings(
@@ -68,6 +70,24 @@ def test_parts_of_a_batch_add_up_to_the_batch() -> None:
         gradients.append([each.clone() for each in found if each is not None])
     for one, other in zip(*gradients, strict=True):
         torch.testing.assert_close(one, other, atol=1e-4, rtol=1e-3)
+
+
+@pytest.mark.skipif(bool(bf16_obstacle()), reason=bf16_obstacle())
+def test_bf16_gives_nearly_the_same_loss_on_a_cpu() -> None:
+    policy = open_policy(tiny_model("llama"), VlmSettings())
+    samples = demonstrated("train", 5, policy.prompter)
+    losses = []
+    for precision in ("full", "bf16"):
+        settings = replace(SMALL, precision=precision, learning_rate=0.0)
+        losses.append(Cloning(policy, settings).step(samples, 2))
+    assert losses[0] != losses[1]  # it was computed in bf16
+    torch.testing.assert_close(losses[0], losses[1], rtol=0.01, atol=0.0)
+
+
+@pytest.mark.skipif(not bf16_obstacle(), reason="this processor computes in bf16")
+def test_bf16_is_refused_on_a_cpu_without_it() -> None:
+    with pytest.raises(InvalidSetting, match="on the CPU"):
+        Cloning(open_policy(tiny_model("llama"), VlmSettings()), replace(SMALL, precision="bf16"))
 
 
 def test_what_was_taught_is_a_model(tmp_path: Path) -> None:

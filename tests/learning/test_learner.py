@@ -22,6 +22,7 @@ from distrl.learning.gradient_step import GradientStep, UpdateAbandoned
 from distrl.learning.learner import Learner
 from distrl.learning.learner_report import LearnerReport, Waiting
 from distrl.learning.learner_settings import LearnerSettings
+from distrl.processor import bf16_obstacle
 from distrl.records import Decision, Ending, Trajectory
 from distrl.replay.buffer.pacing import Pacing
 from distrl.replay.buffer.priority import PriorityWeights, priority
@@ -325,9 +326,17 @@ def test_settings_out_of_range_are_refused(wrong: dict[str, Any]) -> None:
         LearnerSettings(**wrong)
 
 
-def test_half_precision_needs_a_gpu() -> None:
+@pytest.mark.skipif(not bf16_obstacle(), reason="this processor computes in bf16")
+def test_bf16_is_refused_on_a_processor_without_it() -> None:
     with pytest.raises(InvalidSetting, match="on the CPU"):
         SmallCircle(precision="bf16")
+
+
+@pytest.mark.skipif(bool(bf16_obstacle()), reason=bf16_obstacle())
+def test_learning_in_bf16_on_a_processor_that_has_it() -> None:
+    circle = SmallCircle(precision="bf16")
+    circle.rounds(0, 120)
+    assert circle.success_rate() > 0.8
 
 
 def test_the_gradient_step_must_be_on_the_policy() -> None:

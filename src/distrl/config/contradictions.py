@@ -196,10 +196,6 @@ def _check_pace(config: TrainingConfig) -> None:
 
 def _check_learner(config: TrainingConfig) -> None:
     learner = config.learning.learner
-    if learner.precision == "bf16" and config.agent.policy.device == "cpu":
-        raise InvalidSetting(
-            "learning.learner.precision='bf16' with agent.policy.device='cpu'; give full, or cuda"
-        )
     if learner.mode != "online" and not config.learning.corpus:
         raise InvalidSetting(
             f"learning.learner.mode={learner.mode!r} without learning.corpus; name the "

@@ -50,6 +50,7 @@ from distrl.learning.learner_settings import LearnerSettings
 from distrl.learning.policy_watch import PolicyWatch
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 from distrl.learning.throughput import peak_flops, work_of, work_since
+from distrl.processor import bf16_obstacle
 from distrl.records import Trajectory
 from distrl.replay.buffer.entries import Draw, Entry, Outcome
 from distrl.replay.buffer.pacing import Pacing
@@ -325,10 +326,10 @@ class Learner:
                 "the learner's policy and that of its gradient step are two objects; build the "
                 "gradient step on the policy that is to be trained"
             )
-        if self.settings.precision == "bf16" and self.device.type == "cpu":
+        if self.settings.precision == "bf16" and self.device.type == "cpu" and bf16_obstacle():
             raise InvalidSetting(
-                'learner.precision="bf16" with a policy on the CPU, where it is slower than full '
-                'precision; move the policy to a GPU or give precision="full"'
+                f'learner.precision="bf16" with a policy on the CPU: {bf16_obstacle()}; move the '
+                'policy to a GPU or give precision="full"'
             )
         self.pacing.may_sample(self.settings.batch_trajectories)  # refuses too little tolerance
 

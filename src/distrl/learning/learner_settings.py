@@ -23,8 +23,8 @@ class LearnerSettings:
     Modes: `online` learns from arriving trajectories. `offline` learns from a preloaded corpus and
     ignores arrivals. `offline_to_online` is offline for `offline_updates` updates, then online.
 
-    `precision="bf16"` runs the model under autocast on a GPU. The model's device and
-    gradient checkpointing are settings of the policy (`agent.policy`).
+    `precision="bf16"` runs the model under autocast: on a GPU, or on a CPU with AVX512-BF16. The
+    model's device and gradient checkpointing are settings of the policy (`agent.policy`).
     """
 
     batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories for each update")] = 16
@@ -50,7 +50,9 @@ class LearnerSettings:
     offline_updates: Annotated[
         int, Bounds(0, unit="updates from the corpus alone, for offline_to_online")
     ] = 0
-    precision: Annotated[Precision, Meaning("bf16: autocast on a GPU")] = "full"
+    precision: Annotated[
+        Precision, Meaning("bf16: autocast, for large models on a GPU or a CPU with AVX512-BF16")
+    ] = "full"
     seed: Annotated[Seed, Fixed("draws are seeded by run.seed")] = 0
     staleness: StalenessLimit = field(default_factory=StalenessLimit)
     rewards: RewardSettings = field(default_factory=RewardSettings)
