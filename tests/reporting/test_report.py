@@ -363,6 +363,7 @@ def test_the_curve_is_over_judged_episodes_in_sliding_windows(run: RunDirectory)
     [
         ('[tasks]\nsplit = "train"\n', "which training never saw"),
         ('[tasks]\nsplit = "test"\n', "which training played too"),
+        ('[tasks]\nsplit = "paraphrased"\n', "which training played too"),  # tasks of test
         ('[environments.a.tasks]\nsplit = "test"\n', "which training played too"),
     ],
 )

@@ -11,10 +11,10 @@ from __future__ import annotations
 import base64
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
@@ -23,6 +23,7 @@ import distrl
 from distrl.config.training_config import load_config
 from distrl.episodes.outcome import SuccessRate, paired_gain
 from distrl.errors import DistrlError
+from distrl.records import Split, tasks_split
 from distrl.reporting import charts
 from distrl.reporting.live_view import duration, gain_words, time_words
 from distrl.reporting.made_with import made_with
@@ -115,7 +116,7 @@ def report_page(story: RunStory, page: str = "") -> str:
         after=after,
         whole=TemplateRow("all of them", before.rate, after.rate) if before and after else None,
         environments=_environment_rows(before, after) if before and after else [],
-        trained_on=bool(after and set(after.split.split(", ")) & _played_splits(settings)),
+        trained_on=bool(after and _tasks_of(after.split.split(", ")) & _played_splits(settings)),
         templates=_template_rows(before, after) if before and after else [],
         rows_shown=ROWS_SHOWN,
         lasted=duration(account.training_seconds or story.seconds),
@@ -193,7 +194,13 @@ def _played_splits(settings: str) -> set[str]:
     """Those that training played tasks of."""
     every = _environments(_tree(settings)).values()
     rehearsed = any(_setting(each, "tasks.rehearsal") not in ("", "0", "0.0") for each in every)
-    return {_setting(each, "tasks.split") for each in every} | ({"train"} if rehearsed else set())
+    played = _tasks_of(_setting(each, "tasks.split") for each in every)
+    return played | ({"train"} if rehearsed else set())
+
+
+def _tasks_of(splits: Iterable[str]) -> set[str]:
+    """Whose tasks these are (`tasks_split`); damaged settings may name splits that are none."""
+    return {tasks_split(cast("Split", each)) for each in splits}
 
 
 def _about_devices(tree: dict[str, Any]) -> Iterator[str]:
