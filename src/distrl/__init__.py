@@ -1,8 +1,8 @@
 """DistRL: asynchronous, distributed reinforcement learning for agents that operate phones.
 
-`__all__` is the public API, which docs/api.md describes; everything else may move from one version
-to the next. Importing this package is light: no numpy, no torch, no Ray, no drawing. A name of the
-API is loaded when it is first used. If gymnasium has been imported already, the phone's
+`__all__` is the public API, which docs/api.md describes; everything else may change between
+versions. Importing this package is fast: it imports no numpy, torch, Ray or plotting library. A
+name of the API is loaded when it is first used. If gymnasium has already been imported, the phone's
 environments are registered with it: see `phonesim.gymnasium_registration`.
 """
 
@@ -11,7 +11,7 @@ import sys
 
 __version__ = "0.1.0"
 
-TYPE_CHECKING = False  # as in typing, whose import would take longer than all of this
+TYPE_CHECKING = False  # type checkers treat it like typing's, whose import would be slow
 
 if TYPE_CHECKING:
     from distrl.api import (
@@ -51,7 +51,7 @@ __all__ = [
 
 
 def _home(name: str) -> str:
-    """The module that has a name of the API."""
+    """Return the module that defines a name of the API."""
     if name == "TrainingConfig":
         return "distrl.config.training_config"
     return "distrl.plugins" if name.startswith("register_") else "distrl.api"
@@ -78,7 +78,7 @@ def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
 
 
-if sys.modules.get("gymnasium"):  # None: importing it is forbidden
+if sys.modules.get("gymnasium"):  # a None entry in sys.modules means that imports are blocked
     from phonesim.gymnasium_registration import register_environments
 
     register_environments()

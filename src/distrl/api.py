@@ -8,9 +8,9 @@
         print(run.result.success_after, distrl.evaluate(run.policy, episodes=50))
 
 `distrl` exports these names lazily; docs/api.md describes them. Settings are a `TrainingConfig`, a
-TOML file, or the name of one of ours. Collectors are processes that import the script again, so it
-needs `if __name__ == "__main__":`, as always with multiprocessing; not so where all is in one
-process (`collection.mode = "one_process"`, or offline), or on a Ray cluster.
+TOML file, or the name of a config that comes with DistRL. Collectors are processes that import the
+script again, so it needs `if __name__ == "__main__":`, as always with multiprocessing. Runs in one
+process (`collection.mode = "one_process"`, or offline) or on a Ray cluster do not need it.
 """
 
 from __future__ import annotations
@@ -63,43 +63,43 @@ if TYPE_CHECKING:
     from distrl.agent.vlm_policy import VlmPolicy
 
 Settings = TrainingConfig | str | Path | None  # None: the defaults
-PHONES = 16  # that an evaluation plays on at once
+PHONES = 16  # number of phones that an evaluation uses at once
 
 
 class Engine(Protocol):
-    """What runs a whole run in its directory, once; on one machine or on a Ray cluster."""
+    """Executes one run in its directory, once; on one machine or on a Ray cluster."""
 
     directory: RunDirectory
 
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult: ...
 
     def stop(self) -> None:
-        """Ask for an orderly end, from any thread; the run can be resumed."""
+        """Request an orderly end, from any thread; the run can be resumed."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run and where it is; `result` is None if it was stopped, or only collected."""
+    """A run and its directory; `result` is None if it was stopped, or only collected."""
 
     directory: Path
     result: RunResult | None = None
 
     @property
     def policy(self) -> Path:
-        """The trained model; `evaluate`, `play` and `agent.model` take it.
+        """The path of the trained model, for `evaluate`, `play` and `agent.model`.
 
-        It is there once a run that has made an update has ended or was stopped.
+        It exists once a run with at least one update has ended or was stopped.
         """
         return RunDirectory(self.directory).policy
 
     def trajectories(self) -> Iterator[Trajectory]:
-        """What was collected, in the order of arrival."""
+        """Yield the collected trajectories, in order of arrival."""
         reader = TrajectoryReader(RunDirectory(self.directory).trajectories)
         return (stored.trajectory for stored in reader.read())
 
     def metrics(self) -> list[Point]:
-        """Every point that `on_metrics` was called with."""
+        """Return every point that `on_metrics` was called with."""
         return read_points(RunDirectory(self.directory).metrics)
 
 
@@ -108,7 +108,7 @@ Agent = Policy | Run | str | Path  # a policy, a run, a model, or a simple agent
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """The outcome of every task, and how many were a success."""
+    """The outcome of every task, and the success rate."""
 
     outcomes: tuple[Outcome, ...]
 
@@ -124,8 +124,8 @@ class Evaluation:
 
 
 def load_config(name: str | Path | None = None, settings: Overrides = ()) -> TrainingConfig:
-    """The settings of a TOML file, or of one of ours by name, changed by words such as a.b=c, or by
-    a dict such as {"a.b": c} or {"a": {"b": c}}.
+    """Load the settings of a TOML file, or of a config of ours by name, and change them by words
+    such as a.b=c, or by a dict such as {"a.b": c} or {"a": {"b": c}}.
     """
     return training_config.load_config(settings_path(name), override_words(settings))
 
@@ -140,11 +140,11 @@ def _config(given: Settings) -> TrainingConfig:
 def train(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Run:
-    """Train from the start, in a new run directory; returns when a limit of the run is reached.
+    """Train from scratch, in a new run directory; return when a limit of the run is reached.
 
     `on_metrics` is called in this process with every `Point` as it is recorded (on a cluster, a
-    moment later); where it returns True the run stops in order, as by Ctrl-C, and `resume` goes on
-    with it.
+    moment later). If it returns True the run stops in an orderly way, as by Ctrl-C, and `resume`
+    can continue it.
     """
     return _trained(build_engine(config, on_metrics=on_metrics, quiet=quiet), resumed=False)
 
@@ -156,7 +156,7 @@ def resume(
     on_metrics: OnPoint | None = None,
     quiet: bool = False,
 ) -> Run:
-    """Go on with a run that was stopped or has died, with some settings changed."""
+    """Continue a run that was stopped or has crashed, optionally with changed settings."""
     _check_callback(on_metrics)
     if not isinstance(directory, Run | str | Path):
         raise UsageError(f"{directory!r:.60} is no run: give a Run, or the directory of one")
@@ -166,7 +166,7 @@ def resume(
         config = training_config.load_run_config(run.config, override_words(settings))
         if _starts_processes(config):
             check_script()
-        with run.held():  # once no other process holds it
+        with run.held():  # raises if another process holds the directory
             run.write_config(config)
         return _trained(_engine(config, run, on_metrics, quiet=quiet), resumed=True)
 
@@ -200,10 +200,10 @@ def evaluate(
     templates: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Evaluation:
-    """Play tasks once each on simulated phones: those given, or so many episodes of a split, of
-    families or of templates (patterns such as notes.* too).
+    """Play each task once on simulated phones: the given `tasks`, or `episodes` tasks of a split,
+    of families or of templates (names or patterns such as notes.*).
     """
-    if not isinstance(episodes, SupportsIndex):  # a number of numpy, too
+    if not isinstance(episodes, SupportsIndex):  # NumPy integers are fine
         raise UsageError(f"episodes={episodes!r:.60}: give a whole number of them")
     if tasks is None:
         every = evaluation_tasks(split, families, templates, seed)
@@ -220,7 +220,7 @@ def evaluate(
 def play(
     task: Task | str, agent: Agent, device: Device | None = None, judge: Judge | None = None
 ) -> Trajectory:
-    """Play one task: on a simulated phone, or on a device and with a judge of yours."""
+    """Play one task on a simulated phone, or on your own device with your own judge."""
     chosen = _task(task)
     with ExitStack() as opened:
         phone = device or opened.enter_context(SimulatedDevice("phone"))
@@ -269,7 +269,7 @@ def _is_policy(agent: object) -> bool:
 def build_engine(
     config: Settings = None, *, on_metrics: OnPoint | None = None, quiet: bool = False
 ) -> Engine:
-    """The engine of a new run, with a run directory of its own: `train` it, `stop` it."""
+    """Create the engine of a new run with a new run directory; call its `train` and `stop`."""
     _check_callback(on_metrics)
     loaded = _config(config)
     if _starts_processes(loaded):
@@ -283,7 +283,7 @@ def _check_callback(on_metrics: OnPoint | None) -> None:
 
 
 def _starts_processes(config: TrainingConfig) -> bool:
-    """Does multiprocessing start any here? Ray starts its own, which import no script."""
+    """Return whether multiprocessing starts processes; those of Ray do not import the script."""
     return config.engine.kind == "local" and not config.in_one_process
 
 
@@ -312,7 +312,7 @@ def _console(quiet: bool) -> Console:
 
 @contextmanager
 def build_devices(config: Settings = None) -> Iterator[list[Device]]:
-    """All devices of the settings, in this process; reset one before you use it."""
+    """Create all devices of the settings, in this process; reset a device before you use it."""
     with ExitStack() as opened, tempfile.TemporaryDirectory() as logs:
         pool = build_device_pool(_alone(_config(config)), 0, opened, Path(logs))
         for device in pool.devices:
@@ -321,18 +321,18 @@ def build_devices(config: Settings = None) -> Iterator[list[Device]]:
 
 
 def build_tasks(config: Settings = None) -> Iterator[Task]:
-    """The tasks of the settings without end, one of each template in turn."""
+    """Yield the tasks of the settings endlessly, one of each template in turn."""
     pool = build_pool(_alone(_config(config)), 0)
     return (pool.task(template, turn) for turn in count() for template in pool.templates)
 
 
 def build_policy(config: Settings = None) -> VlmPolicy:
-    """The model of the settings, ready to decide and to be trained."""
+    """Create the policy of the settings, ready for rollouts and for training."""
     return wiring.build_policy(_config(config))
 
 
 def build_learner(config: Settings = None, policy: VlmPolicy | None = None) -> Learner:
-    """A learner for a loop of your own: `step` it, and have a collector feed it."""
+    """Create a learner for your own loop: call its `step`, and feed it from a collector."""
     alone = _alone(_config(config))
     trained = policy or wiring.build_policy(alone)
     return wiring.build_learner(alone, trained, deque[Trajectory](), PublishedWeights())
@@ -342,9 +342,9 @@ def build_learner(config: Settings = None, policy: VlmPolicy | None = None) -> L
 def build_collector(
     config: Settings = None, learner: Learner | None = None
 ) -> Iterator[Collector[Device]]:
-    """A collector with its own policy and all devices, in this process: `collect(n)` plays.
+    """Create a collector with its own policy and all devices, in this process: `collect(n)` plays.
 
-    With a `learner`, trajectories go there too, and its new weights come back.
+    With a `learner`, the trajectories also go to it, and its new weights go to the collector.
     """
     weights = learner.publisher if learner is not None else PublishedWeights()
     arrivals = learner.incoming if learner is not None else deque[Trajectory]()
@@ -364,7 +364,7 @@ def build_collector(
 
 
 def _alone(config: TrainingConfig) -> TrainingConfig:
-    """The same, as one process in which collecting and learning take turns."""
+    """Return the settings for one process in which collecting and learning take turns."""
     if config.environments:
         raise UsageError(
             f"settings with the environments {', '.join(config.environments)}: give those of one, "
@@ -390,7 +390,7 @@ class PublishedWeights:
 
 @dataclass(frozen=True, slots=True)
 class ArrivalSink:
-    """Implements `TrajectorySink` by a deque, which a learner reads."""
+    """Implements `TrajectorySink` with a deque that a learner reads."""
 
     arrivals: deque[Trajectory]
 

@@ -1,12 +1,12 @@
-"""Declare what a setting may be beside its type, and check it in one place.
+"""Declare which values a setting may have, next to its type, and check them in one place.
 
     count: Annotated[int, Bounds(1, 512, "devices")] = 8
     greedy: Annotated[bool, Meaning("take the likeliest token instead of sampling")] = False
 
-Every settings class is `Checked`, or calls `check_bounds(self)` from a `__post_init__` of its own,
-so a value out of range is refused whether it came from a file, a flag or code. Only what compares
-fields with each other is checked by hand. `config` reads the same declarations to say what a
-setting may be.
+Every settings class inherits `Checked`, or calls `check_bounds(self)` in its own `__post_init__`,
+so a value out of range is refused whether it comes from a file, a flag or code. Only conditions
+that compare several fields are checked by hand. `config` uses the same declarations in error
+messages and in the comments of written configs.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ PLAIN: dict[type, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """From `low` to `high`, both included; infinity is only admitted where `high` is infinite."""
+    """A range, `low` and `high` included; infinity is only admitted if `high` is infinite."""
 
     low: float
     high: float = math.inf
@@ -54,7 +54,7 @@ class Bounds:
     open: bool = False  # `low` itself is excluded
 
     def admit(self, value: float) -> bool:
-        return self.low <= value <= self.high and not (self.open and value == self.low)  # not NaN
+        return self.low <= value <= self.high and not (self.open and value == self.low)  # NaN: no
 
     def __str__(self) -> str:
         low, high = _figure(self.low), _figure(self.high)
@@ -67,7 +67,7 @@ class Bounds:
 
 @dataclass(frozen=True, slots=True)
 class Meaning:
-    """What a text, a switch or a list says; `pattern`: a regular expression for a whole text."""
+    """What a text, a switch or a list means; `pattern`: a regex that must match a whole text."""
 
     text: str
     pattern: str = ""
@@ -78,10 +78,10 @@ class Meaning:
 
 @dataclass(frozen=True, slots=True)
 class PartName:
-    """The name of a part: one of ours, or one that was registered (`plugins`)."""
+    """The name of a part: a built-in one, or one that was registered (`plugins`)."""
 
     kind: PartKind
-    empty: str = ""  # what the empty text means; empty: a name must be given
+    empty: str = ""  # meaning of the empty string; if this is empty, a name must be given
 
     def admit(self, name: str) -> bool:
         return name in plugins.names(self.kind) or (not name and bool(self.empty))
@@ -93,7 +93,7 @@ class PartName:
 
 @dataclass(frozen=True, slots=True)
 class Fixed:
-    """A field that tests and code may pass, but that is not a setting of a run, and why."""
+    """Marks a field that code and tests may set but that is not a setting of a run; says why."""
 
     why: str
 
@@ -106,7 +106,7 @@ Seconds = Annotated[float, Bounds(0.0, 1e6, "seconds")]
 
 
 class Checked:
-    """A settings class without rules of its own: what it declares is checked."""
+    """Base of settings classes that need no checks beyond their declarations."""
 
     __slots__ = ()
 
@@ -115,7 +115,7 @@ class Checked:
 
 
 def check_bounds(section: object) -> None:
-    """Refuse a section with a value out of its range, of no choice or against its pattern."""
+    """Raise `InvalidSetting` for a value out of its range, choices or pattern."""
     kind: type = type(section)
     for name, hint in hints_of(kind).items():
         value = getattr(section, name)
@@ -125,7 +125,7 @@ def check_bounds(section: object) -> None:
 
 
 def admits(hint: Any, value: object) -> bool:
-    """Whether a value of the right type is within what the annotation declares."""
+    """Return whether a value of the right type satisfies what its annotation declares."""
     if value is None:
         return True
     if isinstance(value, tuple):
@@ -146,13 +146,13 @@ def admits(hint: Any, value: object) -> bool:
 
 @cache
 def hints_of(kind: type) -> dict[str, Any]:
-    """The annotation of every field, with what was declared."""
+    """Return the annotation of every field, including its declarations."""
     hints = get_type_hints(kind, include_extras=True)
     return {field.name: hints[field.name] for field in dataclasses.fields(kind)}
 
 
 def declared(hint: Any, kind: type[M]) -> M | None:
-    """What an annotation declares of one kind: its `Bounds`, `Meaning` or `Fixed`."""
+    """Return an annotation's declaration of one kind (`Bounds`, `Meaning`, …), or None."""
     return next(
         (each for each in getattr(hint, "__metadata__", ()) if isinstance(each, kind)), None
     )
@@ -160,14 +160,14 @@ def declared(hint: Any, kind: type[M]) -> M | None:
 
 @cache
 def alternatives(hint: Any) -> tuple[Any, ...]:
-    """The types that an annotation unites, without what it declares."""
+    """Return the types in an annotation's union, without its declarations."""
     hint = _bare(hint)
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 @cache
 def choices_of(hint: Any) -> tuple[Any, ...]:
-    """The choices of a `Literal`; none for other types."""
+    """Return the choices of a `Literal`; empty for other types."""
     kinds = [kind for kind in alternatives(hint) if kind is not NoneType]
     if not kinds or any(get_origin(kind) is not Literal for kind in kinds):
         return ()
@@ -175,7 +175,7 @@ def choices_of(hint: Any) -> tuple[Any, ...]:
 
 
 def wanted(hint: Any) -> str:
-    """What may be given: the type or the choices, and what is declared beside them."""
+    """Describe the allowed values for an error message: type or choices, and the declaration."""
     if (part := declared(hint, PartName)) is not None:
         return str(part)
     bounds, meaning = declared(hint, Bounds), declared(hint, Meaning)
@@ -183,7 +183,9 @@ def wanted(hint: Any) -> str:
 
 
 def description(hint: Any) -> str:
-    """What `--dry-run` says beside a value; a number's type can be seen. Empty: not declared."""
+    """Describe a setting for the comment beside its value (`--dry-run`), without a number's type,
+    which its value shows. Return "" if nothing is declared.
+    """
     bare = _bare(hint)
     choices = choices_of(get_args(bare)[0] if get_origin(bare) is tuple else hint)
     text = str(declared(hint, Bounds) or declared(hint, Meaning) or declared(hint, PartName) or "")

@@ -1,18 +1,18 @@
 """Every error that DistRL raises on purpose, as one tree.
 
 DistrlError
-├── UsageError                what was asked for makes no sense; asking again will not help
-│   ├── InvalidAction         an action that no screen can take (a coordinate outside [0, 1])
+├── UsageError                an invalid request; a retry will not help
+│   ├── InvalidAction         an action with impossible arguments (a coordinate outside [0, 1])
 │   ├── InvalidSetting        a setting out of its range
 │   ├── UnknownTask           no task of that name, split or number
 │   ├── UnknownApp            no app of that name on this phone
-│   ├── OtherSettings         what is to be resumed was begun with other settings
+│   ├── OtherSettings         a resume of something that was started with other settings
 │   ├── NotInstalled          a package of an optional extra is not installed
-│   ├── InvalidPlugin         a registered part that is not of the shape of its kind
+│   ├── InvalidPlugin         a registered part that lacks the interface of its kind
 │   ├── UnknownPlugin         no registered part of that name, or a broken one
-│   ├── UnusableModel         a model that no policy can be made of
+│   ├── UnusableModel         a model from which no policy can be made
 │   │   ├── NotAModel         no model of that name, or a directory that holds none
-│   │   ├── UnknownModelFamily  a model of a family that we have no inputs for
+│   │   ├── UnknownModelFamily  a model of a family for which we cannot build inputs
 │   │   ├── MissingTokens     a tokenizer without the tokens that its model needs
 │   │   └── CorruptModel      weights that are damaged, incomplete, or of another model
 │   ├── ConsentMissing        the owner has not agreed that this phone may be operated
@@ -24,8 +24,8 @@ DistrlError
 │   ├── CorruptWeights        published weights that are damaged or gone
 │   ├── CorruptLog            a line of a run's own log that cannot be read
 │   ├── CorruptOutcomes       a log of outcomes that cannot be read
-│   └── DataLost              a run to resume has less than it had
-├── WorldError                what an episode needs failed; it ends with its own typed ending
+│   └── DataLost              a run to resume has lost stored data
+├── WorldError                something outside an episode failed; it gets its own typed ending
 │   ├── DeviceError
 │   │   ├── DeviceTimeout     the device did not answer before the deadline (frozen)
 │   │   ├── DeviceDisconnected  the connection is gone
@@ -37,40 +37,40 @@ DistrlError
 │   │   ├── DeviceLocked      the phone asks for a PIN, a pattern or a password
 │   │   ├── BrokenPicture     a screenshot that is half-written or no picture at all
 │   │   ├── AppCrashed        the app in front stopped
-│   │   ├── BlankScreen       the screen stayed black or white longer than the patience for it
-│   │   ├── TypingFailed      the keyboard took no text
+│   │   ├── BlankScreen       the screen stayed of one colour past the deadline
+│   │   ├── TypingFailed      the keyboard did not accept the text
 │   │   ├── PageTimeout       a page did not load before the deadline
 │   │   └── PageUnreachable   a page could not be loaded: nobody serves it, or it is not allowed
 │   ├── ActionFailed          the phone cannot do what the agent asked; the episode goes on
 │   ├── ScreenRestless        no view hierarchy, since the screen moves all the time
-│   ├── JudgeError            no verdict could be had
+│   ├── JudgeError            the judge has no verdict
 │   │   └── DryRun            nothing was carried out, so there is nothing to judge
-│   └── ChatServerError       the server that a served policy or a judge asks
-│       ├── ChatServerUnreachable  no answer before the deadline, however often it was tried
-│       ├── RequestRefused    it will not answer this, now or later (a wrong key, say)
-│       └── UnusableAnswer    it answered, but not with what was asked for
-├── PolicyMismatch            what acts is not what learns: the run is stopped, nothing is learned
+│   └── ChatServerError       the model server of a served policy or a judge failed
+│       ├── ChatServerUnreachable  no answer before the deadline, despite retries
+│       ├── RequestRefused    it refuses this request permanently (wrong API key, for example)
+│       └── UnusableAnswer    it answered, but without the requested content
+├── PolicyMismatch            collector and learner have different policies; the run is stopped
 │   ├── WeightsDiffer         a collector acts with other weights than the learner published
 │   ├── ScreensUnseen         the model of one side does not see the screens
-│   └── LogProbsDiffer        both sides give the same answers other log-probabilities
-└── InfrastructureError       a machine or process under a run failed; the run can be resumed
+│   └── LogProbsDiffer        the two sides compute different log-probabilities for equal answers
+└── InfrastructureError       a machine or process of a run failed; the run can be resumed
     ├── ProcessError          a process of a run is gone
     │   ├── LearnerGone       the learner no longer answers its collectors
     │   ├── FollowerLost      a process that shares the learner's updates has ended
-    │   ├── CollectorsLost    every collector failed more often than it may be restarted
-    │   ├── EvaluationLost    the process of an evaluation has ended before it was played
-    │   └── PolicyServerGone  no policy server decides for the collectors of a node any more
-    ├── ClusterError          the Ray cluster that a run is to be on
-    │   ├── ClusterUnreachable  no Ray head answers at that address, or not to this machine
-    │   ├── TokenRefused      it wants another token than ours, or we have none
-    │   ├── VersionsDiffer    Ray or Python there is another than here
-    │   └── ResourceMissing   its nodes together have less of something than was asked for
-    ├── JoinError             a collector of another machine and the learner that it joins
-    │   ├── JoinRefused       the learner will not have this request
-    │   └── WrongFingerprint  whoever answers there is not the learner that was named
-    ├── TrackerError          Weights & Biases will not take the metrics of a run
-    ├── StorageError          a disk failed; what it was to keep is not acknowledged
-    │   └── StorageFull       no space left, or no more of it for us
+    │   ├── CollectorsLost    every collector has used up its restarts
+    │   ├── EvaluationLost    the process of an evaluation ended before the evaluation did
+    │   └── PolicyServerGone  the policy server of a node no longer answers
+    ├── ClusterError          the Ray cluster of a run cannot be used
+    │   ├── ClusterUnreachable  no Ray head answers there, or this machine is not one of its nodes
+    │   ├── TokenRefused      it requires another token than ours, or we have none
+    │   ├── VersionsDiffer    it has another version of Ray or Python than this machine
+    │   └── ResourceMissing   its nodes together have less of a resource than requested
+    ├── JoinError             a joining collector and the learner cannot work together
+    │   ├── JoinRefused       the learner refuses a request of a joined collector
+    │   └── WrongFingerprint  the server at that address is not the expected learner
+    ├── TrackerError          Weights & Biases does not accept the metrics of a run
+    ├── StorageError          a disk failed; the data was not stored and not acknowledged
+    │   └── StorageFull       no space left on the disk, or a quota is used up
     └── DirectoryInUse        another process writes to that directory
 
 Messages say what was tried, with which values, and what to do next.
@@ -82,15 +82,15 @@ import errno
 
 
 class DistrlError(Exception):
-    """Root of everything that DistRL raises on purpose."""
+    """Base class of everything that DistRL raises on purpose."""
 
 
 class UsageError(DistrlError):
-    """What was asked for makes no sense; the message says what would."""
+    """An invalid request; the message says what would be valid."""
 
 
 class InvalidAction(UsageError):
-    """An action that no screen can take."""
+    """An action with impossible arguments, such as a coordinate outside [0, 1]."""
 
 
 class InvalidSetting(UsageError):
@@ -106,11 +106,11 @@ class UnknownApp(UsageError):
 
 
 class OtherSettings(UsageError):
-    """What is to be resumed was begun with other settings."""
+    """A resume of something that was started with other settings."""
 
 
 class InvalidPlugin(UsageError):
-    """A registered part that is not of the shape of its kind, or whose name is taken."""
+    """A registered part that lacks the interface of its kind, or whose name is taken."""
 
 
 class UnknownPlugin(UsageError):
@@ -118,17 +118,17 @@ class UnknownPlugin(UsageError):
 
 
 class NotInstalled(UsageError):
-    """A package of an optional extra is not there; the message says which extra to install."""
+    """A package of an optional extra is missing; the message says which extra to install."""
 
 
-INSTALL_LEARN = (  # for whom torch is missing
+INSTALL_LEARN = (  # advice where torch is missing
     "pip install 'distrl[learn]' (without a GPU, first: pip install torch --index-url "
     "https://download.pytorch.org/whl/cpu)"
 )
 
 
 class UnusableModel(UsageError):
-    """A model that no policy can be made of."""
+    """A model from which no policy can be made."""
 
 
 class NotAModel(UnusableModel):
@@ -136,7 +136,7 @@ class NotAModel(UnusableModel):
 
 
 class UnknownModelFamily(UnusableModel):
-    """A model of a family that we have no inputs for."""
+    """A model of a family for which we cannot build inputs."""
 
 
 class MissingTokens(UnusableModel):
@@ -148,7 +148,7 @@ class CorruptModel(UnusableModel):
 
 
 class ConsentMissing(UsageError):
-    """The owner has not agreed that this phone may be operated; the message says how to."""
+    """The owner has not agreed that this phone may be operated; the message says how to agree."""
 
 
 class DeviceNotReady(UsageError):
@@ -168,7 +168,7 @@ class CorruptCheckpoint(CorruptData):
 
 
 class CorruptRecord(CorruptData):
-    """Stored bytes that are no trajectory, or one of a version that is not known here."""
+    """Stored bytes that are no trajectory, or one of an unknown version."""
 
 
 class CorruptWeights(CorruptData):
@@ -184,11 +184,11 @@ class CorruptOutcomes(CorruptData):
 
 
 class DataLost(CorruptData):
-    """A run that is to be resumed has less than it had: trajectories, checkpoints, or its logs."""
+    """A run to resume has lost stored data: trajectories, checkpoints, or logs."""
 
 
 class WorldError(DistrlError):
-    """What an episode needs failed: never a reward of 0, the episode gets its own ending."""
+    """Something outside an episode failed: it gets its own ending, never a reward of 0."""
 
 
 class DeviceError(WorldError):
@@ -236,11 +236,11 @@ class AppCrashed(DeviceError):
 
 
 class BlankScreen(DeviceError):
-    """The screen stayed black or white for too long."""
+    """The screen stayed of one colour for too long."""
 
 
 class TypingFailed(DeviceError):
-    """The keyboard took no text."""
+    """The keyboard did not accept the text."""
 
 
 class PageTimeout(DeviceError):
@@ -252,15 +252,15 @@ class PageUnreachable(DeviceError):
 
 
 class ActionFailed(WorldError):
-    """The phone cannot do what the agent asked; it is as it was, and the episode goes on."""
+    """The phone cannot carry out the action; it is unchanged, and the episode goes on."""
 
 
 class ScreenRestless(WorldError):
-    """No view hierarchy could be had, since the screen moves all the time; the phone is well."""
+    """No view hierarchy is available, since the screen never rests; the phone itself works."""
 
 
 class JudgeError(WorldError):
-    """No verdict could be had."""
+    """The judge has no verdict."""
 
 
 class DryRun(JudgeError):
@@ -268,17 +268,17 @@ class DryRun(JudgeError):
 
 
 class ChatServerError(WorldError):
-    """The server that a served policy or a judge asks has failed."""
+    """The model server of a served policy or a judge has failed."""
 
 
 class ChatServerUnreachable(ChatServerError):
-    """No answer before the deadline, however often it was tried."""
+    """No answer before the deadline, despite retries."""
 
 
 class RequestRefused(ChatServerError):
-    """The server will not answer this, now or later; the message says what would help.
+    """The server refuses this request permanently; the message says what would help.
 
-    `status` is the HTTP status of its answer; 0: none that says so.
+    `status` is the HTTP status of its answer, or 0 if no status says so.
     """
 
     def __init__(self, message: str, status: int = 0) -> None:
@@ -287,11 +287,11 @@ class RequestRefused(ChatServerError):
 
 
 class UnusableAnswer(ChatServerError):
-    """The server answered, but not with what was asked for."""
+    """The server answered, but without the requested content."""
 
 
 class PolicyMismatch(DistrlError):
-    """What acts is not what learns; the message names the side."""
+    """The policy of a collector differs from the learner's; the message names the faulty side."""
 
 
 class WeightsDiffer(PolicyMismatch):
@@ -303,11 +303,11 @@ class ScreensUnseen(PolicyMismatch):
 
 
 class LogProbsDiffer(PolicyMismatch):
-    """Acting and learning give the same answers, by the same weights, other log-probabilities."""
+    """Collector and learner compute different log-probabilities for equal answers and weights."""
 
 
 class InfrastructureError(DistrlError):
-    """A machine or process under a run failed; mended, the run can be resumed."""
+    """A machine or process of a run failed; once that is repaired, the run can be resumed."""
 
 
 class ProcessError(InfrastructureError):
@@ -315,7 +315,7 @@ class ProcessError(InfrastructureError):
 
 
 class LearnerGone(ProcessError):
-    """The learner no longer answers a collector; what was not acknowledged is not stored."""
+    """The learner no longer answers a collector; unacknowledged trajectories are not stored."""
 
 
 class FollowerLost(ProcessError):
@@ -323,35 +323,35 @@ class FollowerLost(ProcessError):
 
 
 class CollectorsLost(ProcessError):
-    """Every collector failed more often than it may be restarted."""
+    """Every collector has used up its restarts."""
 
 
 class EvaluationLost(ProcessError):
-    """The process that played an evaluation beside training has ended before its end."""
+    """The process of an evaluation during training ended before the evaluation was finished."""
 
 
 class PolicyServerGone(ProcessError):
-    """The policy server of a node has closed, died or stopped answering; it gave no decision."""
+    """The policy server of a node has closed, died or stopped answering, without a decision."""
 
 
 class ClusterError(InfrastructureError):
-    """The Ray cluster that a run is to be on cannot be used."""
+    """The Ray cluster of a run cannot be used."""
 
 
 class ClusterUnreachable(ClusterError):
-    """No Ray head answers at that address, or this machine is none of its nodes."""
+    """No Ray head answers at that address, or this machine is not one of its nodes."""
 
 
 class TokenRefused(ClusterError):
-    """The cluster wants another token than ours, or we have none to show."""
+    """The cluster requires another token than ours, or we have none."""
 
 
 class VersionsDiffer(ClusterError):
-    """Ray or Python on the cluster is another than here."""
+    """The cluster has another version of Ray or Python than this machine."""
 
 
 class ResourceMissing(ClusterError):
-    """The cluster's nodes together have less of a resource than was asked for."""
+    """The cluster's nodes together have less of a resource than requested."""
 
 
 class JoinError(InfrastructureError):
@@ -359,41 +359,41 @@ class JoinError(InfrastructureError):
 
 
 class JoinRefused(JoinError):
-    """The learner refuses a request of a joined collector; `reason` is what it counts it as."""
+    """The learner refuses a request of a joined collector; it counts refusals by `reason`."""
 
     def __init__(self, message: str, reason: str = "", status: int = 400) -> None:
         super().__init__(message)
         self.reason = reason
-        self.status = status  # of HTTP
+        self.status = status  # HTTP status
 
 
 class WrongFingerprint(JoinError):
-    """Whoever answers at that address has another certificate than the learner that was named."""
+    """The server at that address has another certificate than the expected learner."""
 
 
 class TrackerError(InfrastructureError):
-    """Weights & Biases will not take the metrics of a run; the message says what would help."""
+    """Weights & Biases does not accept the metrics of a run; the message says what would help."""
 
 
 class StorageError(InfrastructureError):
-    """A disk failed. What it was to keep is not acknowledged; keep it and try again."""
+    """A disk failed. The data was not stored and not acknowledged; keep it and try again."""
 
 
 class StorageFull(StorageError):
-    """No space left on the disk, or no more of it for this user or this file."""
+    """No space left on the disk, or the limit for this user or this file is reached."""
 
 
 class DirectoryInUse(InfrastructureError):
-    """Another process writes to that directory, and there may be only one."""
+    """Another process writes to that directory, and only one may do so at a time."""
 
 
-NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # of the disk, the user's share, one file
-TOO_MANY = (errno.EMFILE, errno.ENFILE)  # open files: of this process, of this machine
-NO_MEMORY = (errno.ENOMEM, errno.EAGAIN)  # or no more processes
+NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)  # disk full, user quota, file size limit
+TOO_MANY = (errno.EMFILE, errno.ENFILE)  # too many open files: in this process, on this machine
+NO_MEMORY = (errno.ENOMEM, errno.EAGAIN)  # EAGAIN: the limit on processes is reached
 
 
 def storage_error(error: OSError, tried: str) -> StorageError:
-    """An `OSError` of a disk as one of ours; `tried` says what was attempted."""
+    """Convert a disk's `OSError` to a `StorageError`; `tried` says what was attempted."""
     said = f"{tried}: {error.strerror or error}"
     if error.errno in NO_SPACE:
         return StorageFull(f"{said}; make room there, or lower the byte limit, and try again")

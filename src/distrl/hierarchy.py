@@ -1,12 +1,12 @@
-"""The view hierarchy of a screen: what is on it, where, and in which state.
+"""The view hierarchy of a screen: its elements, their bounds and their states.
 
-The same record serves the simulated phone, uiautomator's dump of a real one and a browser's
-accessibility tree. Bounds are pixels. Elements come in drawing order, so the last one that covers a
-point is on top there.
+The simulated phone, the uiautomator dump of a real phone and a browser's accessibility tree all
+produce the same record, `Element`. Bounds are in pixels. Elements come in drawing order, so the
+last one that covers a point is on top there.
 
-`readable` makes of a hierarchy what a language model can read: few elements, each with a label or
-something to do with it. `words_touched` has every word that a tap may be about. `element_rows` and
-`elements_of_rows` carry elements over disks and wires.
+`readable` reduces a hierarchy to what a language model can read: few elements, each with a label or
+a possible action. `words_touched` returns every label that a tap may act on. `element_rows` and
+`elements_of_rows` convert elements to plain values for files and network messages, and back.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from typing import Any, NamedTuple
 
 Rect = tuple[int, int, int, int]  # left, top, right, bottom
 
-MAX_READ = 2000  # elements of a hierarchy that are looked at; the others are left out
-MAX_READABLE = 400  # elements that are kept of it
-TALLEST_ROW = 1 / 3  # of the screen's height
-LONGEST_TEXT = 200  # characters of a label, a detail or a value that are kept
+MAX_READ = 2000  # elements of a hierarchy that are processed; the others are dropped
+MAX_READABLE = 400  # elements that `readable` returns
+TALLEST_ROW = 1 / 3  # share of the screen's height
+LONGEST_TEXT = 200  # characters that are kept of a label, a detail or a value
 
 
 class Element(NamedTuple):
-    """One thing on the screen.
+    """One element of the screen.
 
-    `text` is its label; `detail` a second line or a description; `value` what a field or slider
-    holds. `checked` is None where there is nothing to check.
+    `text` is its label, `detail` a second line or a description, and `value` the content of a field
+    or slider. `checked` is None if the element cannot be checked.
     """
 
     role: str
@@ -51,7 +51,7 @@ class Element(NamedTuple):
 
     @property
     def touchable(self) -> bool:
-        """Does a finger do something to it, other than scroll?"""
+        """Whether a touch can do something with it, other than scroll."""
         return self.clickable or self.holdable or self.checked is not None or self.role == "field"
 
     def covers(self, x: float, y: float) -> bool:
@@ -71,12 +71,12 @@ Elements = tuple[Element, ...]
 
 
 def readable(elements: Iterable[Element]) -> Elements:
-    """The elements that a language model is told about, in drawing order.
+    """Return the elements that a language model is shown, in drawing order.
 
-    Keys of a keyboard become one element, bars of the system none. A row without a label of its own
-    takes those of what stands on it, and the state of its switch: on Android a row is touched, and
-    its parts are read. What has neither a label nor a use is left out; texts that never end are
-    cut, and so are lists.
+    The keys of a keyboard become one element; system bars are dropped. A row without a label of its
+    own gets the labels of the elements on it and the state of its switch: on Android a row receives
+    the touch, and its parts have the text. Elements with neither a label nor a use are dropped;
+    long texts are truncated, and so are long lists.
     """
     seen = [_cut(each) for each in islice(elements, MAX_READ)]
     keys = [each for each in seen if each.window == "keyboard"]
@@ -87,7 +87,7 @@ def readable(elements: Iterable[Element]) -> Elements:
 
 
 def labelled_rows(elements: Sequence[Element]) -> list[Element]:
-    """Elements, those without a label with what stands on them, which then is no longer apart."""
+    """Return the elements, with each unlabelled row merged with the elements that stand on it."""
     kept = dict(enumerate(elements))
     for place, parts in _parts(elements).items():
         row = elements[place]
@@ -100,11 +100,11 @@ def labelled_rows(elements: Sequence[Element]) -> list[Element]:
 
 
 def words_touched(elements: Sequence[Element], x: float, y: float) -> list[str]:
-    """Every label and detail that a tap at a pixel may act on.
+    """Return every label and detail that a tap at a pixel may act on.
 
-    That is what covers the pixel, and all that stands on the row that is touched. A button without
-    words of its own means what the row around it says; a field does not, and what is taller than a
-    row (a page, a list) speaks for nothing that stands on it.
+    These are the texts of the elements that cover the pixel, and all texts on the touched row. For
+    a button without text, the text of the row around it counts too; not for a text field. Touchable
+    containers taller than a row (a page, a list) do not add the texts that are on them.
     """
     words = words_under(elements, x, y)
     tallest = TALLEST_ROW * max((each.bounds[3] for each in elements), default=0)
@@ -120,7 +120,7 @@ def words_touched(elements: Sequence[Element], x: float, y: float) -> list[str]:
 
 
 def words_under(elements: Sequence[Element], x: float, y: float) -> list[str]:
-    """Every label and detail of what covers a pixel."""
+    """Return every label and detail of the elements that cover a pixel."""
     return [word for each in elements if each.covers(x, y) for word in _words(each)]
 
 
@@ -129,10 +129,10 @@ def _words(element: Element) -> list[str]:
 
 
 def _parts(elements: Sequence[Element]) -> dict[int, list[int]]:
-    """Places of what a finger touches for itself, each with those of what is touched with it.
+    """Map the index of each element that takes touches itself to the indices of its parts.
 
-    On Android a row is clickable and the text on it is not. A text on a button on the row belongs
-    to the button.
+    On Android a row is clickable, and the text on it is not: the text is a part of the row. A text
+    on a button on the row is a part of the button.
     """
     parts: dict[int, list[int]] = {}
     for place, each in enumerate(elements):
@@ -179,7 +179,7 @@ def _around(elements: Sequence[Element]) -> Rect:
 
 
 def touched_at(elements: Sequence[Element], x: float, y: float) -> Element | None:
-    """What a finger at a pixel meets: the topmost that reacts, or else the topmost with a label."""
+    """Return the topmost touchable element at a pixel, else the topmost one with a label."""
     covering = [each for each in reversed(elements) if each.covers(x, y)]
     reacting = (each for each in covering if each.touchable)
     labelled = (each for each in covering if each.text)
@@ -187,7 +187,7 @@ def touched_at(elements: Sequence[Element], x: float, y: float) -> Element | Non
 
 
 def scrolled_at(elements: Sequence[Element], x: float, y: float) -> Element | None:
-    """What a finger that moves from a pixel scrolls: the topmost that can be."""
+    """Return what a swipe that starts at a pixel scrolls: the topmost scrollable element."""
     return next((e for e in reversed(elements) if e.scrollable and e.covers(x, y)), None)
 
 
@@ -195,12 +195,14 @@ def scrolled_at(elements: Sequence[Element], x: float, y: float) -> Element | No
 
 
 def element_rows(elements: Iterable[Element]) -> list[list[Any]]:
-    """Each element as a list of its values in order, as JSON can have them."""
+    """Return each element as a list of its field values, ready for JSON."""
     return [[list(value) if isinstance(value, tuple) else value for value in e] for e in elements]
 
 
 def elements_of_rows(rows: Sequence[Sequence[Any]]) -> Elements:
-    """The elements of `element_rows`; raises a TypeError or ValueError at anything else."""
+    """Return the elements from the result of `element_rows`; raise TypeError or ValueError for
+    anything else.
+    """
     return tuple(map(_element, rows))
 
 

@@ -1,14 +1,14 @@
-"""Records in a file, one JSON line each: durable when written, readable whatever happened since.
+"""Files of records, one JSON line each, that survive killed processes, full and faulty disks.
 
-A line is handed to the operating system in one piece before `append` returns, so that a killed
-process loses none; it reaches the disk itself at the latest `SYNC_SECONDS` later, or at `close`.
-What a killed process or a full disk left half-written is truncated: at the next opening, or at
-once. Readers skip a torn last line, since a writer may be in the middle of it; any other line that
-is not such a record is an error.
+`append` passes a line to the operating system in one write before it returns, so that a killed
+process loses no line. The file is synced when `SYNC_SECONDS` have passed at an `append`, and at
+`close`. A half-written line is truncated: at the next opening after a killed process, at once on a
+full disk. Readers skip a torn last line, since a writer may be in the middle of it; any other line
+that is not a valid record is an error.
 
 Lines are strict JSON: NaN and infinities become null. msgspec converts and checks the types. The
-last key of a line is `crc32`, a checksum of what comes before it: a line in which a disk flipped a
-bit is an error rather than another record. Lines without one, of other writers, are read as well.
+last key of a line is `crc32`, a checksum of the text before it: a line in which a disk flipped a
+bit is an error, not another record. Lines without a checksum, of other writers, are read as well.
 """
 
 from __future__ import annotations
@@ -30,12 +30,13 @@ from distrl.errors import CorruptLog, storage_error
 T = TypeVar("T")
 SYNC_SECONDS = 5.0
 CHECKSUM = re.compile(rb',"crc32":"([0-9a-f]{8})"\}')
-DAMAGED = re.compile(rb',"(?:.rc32|c.c32|cr.32|crc.2|crc3.)":"[^"]{8}"\}', re.DOTALL)  # in a byte
+# A checksum in which one byte of the key, or any of the digits, is damaged.
+DAMAGED = re.compile(rb',"(?:.rc32|c.c32|cr.32|crc.2|crc3.)":"[^"]{8}"\}', re.DOTALL)
 CHECKSUM_BYTES = 20
 
 
 class LineLog:
-    """A file open for appending, as a context manager. One process writes."""
+    """A file open for appending, as a context manager. Only one process may write to it."""
 
     def __init__(self, path: Path, file: int) -> None:
         self.path = path
@@ -45,7 +46,7 @@ class LineLog:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Continue a file, or create it; a torn last line is truncated."""
+        """Open a file to append to it, or create it; truncate a torn last line."""
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
             os.ftruncate(file, end_of_last_line(file))
@@ -54,11 +55,11 @@ class LineLog:
         return cls(path, file)
 
     def append(self, *records: Any) -> None:
-        """Write records, all or none; they survive the death of this process when this returns."""
+        """Write records, all or none; once this returns, they survive a kill of this process."""
         lines = b"".join(map(encode_line, records))
         try:
             written = os.pwrite(self._file, lines, self._end)
-            if written < len(lines):  # the disk became full in the middle: this raises
+            if written < len(lines):  # the disk became full: writing the rest raises
                 os.pwrite(self._file, lines[written:], self._end + written)
         except OSError as error:
             os.ftruncate(self._file, self._end)
@@ -68,7 +69,7 @@ class LineLog:
             self.sync()
 
     def sync(self) -> None:
-        """Wait until everything appended is on the disk."""
+        """Wait until all appended lines are on the disk (fsync)."""
         try:
             os.fsync(self._file)
         except OSError as error:
@@ -91,7 +92,7 @@ class LineLog:
 
 
 def read_lines(path: Path, kind: type[T]) -> list[T]:
-    """Every whole line of a file as a record; an empty list where there is no file."""
+    """Return every whole line of a file as a record; an empty list if there is no file."""
     found = []
     for number, line in enumerate(whole_lines(path), start=1):
         try:
@@ -106,23 +107,23 @@ def read_lines(path: Path, kind: type[T]) -> list[T]:
 
 
 def whole_lines(path: Path) -> list[bytes]:
-    """The lines of a file without a torn last one; an empty list where there is no file."""
+    """Return the lines of a file except a torn last one; an empty list if there is no file."""
     return path.read_bytes().split(b"\n")[:-1] if path.exists() else []
 
 
 def encode_line(record: Any) -> bytes:
-    """A dataclass or plain value as one line of JSON, with its checksum and its newline."""
+    """Encode a dataclass or plain value as one JSON line, with its checksum and newline."""
     try:
         line = msgspec.json.encode(record, enc_hook=_plain)
-    except UnicodeEncodeError:  # a lone surrogate, from a model's answer say: only escaped in JSON
+    except UnicodeEncodeError:  # a lone surrogate (from a model's answer, say): JSON can escape it
         text = json.dumps(msgspec.to_builtins(record, enc_hook=_plain))
         line = json.dumps(json.loads(text, parse_constant=lambda _: None)).encode()
     return _with_checksum(line) + b"\n"
 
 
 def plain_json(value: Any) -> bytes:
-    """JSON that any reader takes: half of a surrogate pair, which a model's answer may have, is a
-    question mark.
+    """Encode JSON that any reader accepts: a lone surrogate, which a model's answer may contain,
+    becomes a question mark.
     """
     try:
         return msgspec.json.encode(value)
@@ -133,7 +134,7 @@ def plain_json(value: Any) -> bytes:
 
 
 def decode_line(line: bytes, kind: type[T]) -> T:
-    """The record on a line; `ValueError` says what is wrong with it."""
+    """Decode the record on a line; raise `ValueError` if it is invalid."""
     line = _without_checksum(line.rstrip(b"\n"))
     try:
         found: T = _decoder(cast("Any", kind)).decode(line)
@@ -148,7 +149,9 @@ def _decoder(kind: Any) -> msgspec.json.Decoder[Any]:
 
 
 def _decode_slowly(line: bytes, kind: type[T]) -> T:
-    """Five times slower; it reads lone surrogates and NaN, which msgspec's own reader does not."""
+    """Decode with `json`: five times slower, but it accepts lone surrogates and NaN; msgspec's own
+    decoder does not.
+    """
     try:
         plain = json.loads(line)
     except RecursionError:
@@ -157,7 +160,7 @@ def _decode_slowly(line: bytes, kind: type[T]) -> T:
 
 
 def _with_checksum(line: bytes) -> bytes:
-    """Only an object with members has room for one."""
+    """Add the checksum as the last member; only to an object that has members."""
     if not line.endswith(b"}") or line == b"{}":
         return line
     return line[:-1] + b',"crc32":"%08x"}' % zlib.crc32(line[:-1])
@@ -176,7 +179,7 @@ def _without_checksum(line: bytes) -> bytes:
 
 
 def _plain(value: object) -> object:
-    """Subclasses that msgspec does not know: NumPy's numbers, read-only and counting mappings."""
+    """Convert types that msgspec does not know: NumPy floats, read-only mappings and counters."""
     if isinstance(value, float):
         return float(value)
     if isinstance(value, Mapping):
@@ -185,7 +188,7 @@ def _plain(value: object) -> object:
 
 
 def end_of_last_line(file: int) -> int:
-    """The size of an open file without a torn last line; reads backwards, the file may be large."""
+    """Return an open file's size without a torn last line; read from the end, for large files."""
     size = os.fstat(file).st_size
     place, step = size, 64 * 1024
     while place > 0:

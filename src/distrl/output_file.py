@@ -1,4 +1,4 @@
-"""A file that a command is to write: what is wrong with it is said before any work is done."""
+"""Check the path of a command's output file before the command does any work."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from distrl.errors import UsageError, storage_error
 
 
 def prepare_output_file(path: Path, example: str) -> None:
-    """Make the folder of a file that will be written; raise where there can be no such file.
+    """Create the folder of an output file; raise if the file cannot be written.
 
-    `example`: a name that would do, for the message.
+    `example`: a valid file name for the error message.
     """
     if path.is_dir() or not path.name:
         raise UsageError(f"{path} is a folder; name a file in it, such as {path / example}")

@@ -1,8 +1,8 @@
-"""What the parts of each kind look like that others register, and the names that ours have.
+"""The interface that registered parts (plug-ins) of each kind need, and the built-in parts' names.
 
-`SHAPES` is what `plugins` refuses a part by: the attributes it has, and with which arguments it and
-its methods are called. What a class sets on its instances is seen when the first is made
-(`plugins.make`).
+`SHAPES` declares, for each kind, the attributes of a part and the arguments with which the part and
+its methods are called; `plugins` refuses a part that does not match. Attributes that a class sets
+on its instances are only checked when an instance is made (`plugins.make`).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ PartKind = Literal[
     "task", "judge", "device", "model_family", "algorithm", "dialect", "reward", "step_view", "app"
 ]
 KINDS: tuple[PartKind, ...] = get_args(PartKind)
-BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to parts of our own
+BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names of DistRL's own parts, as settings use them
     "judge": ("facts", "vlm", "android_world", "page"),
     "device": ("simulated", "adb", "emulator", "android_world", "browser"),
     "algorithm": ("a_ride", "digirl", "filtered_bc", "vtrace", "ppo", "grpo"),
@@ -37,10 +37,10 @@ BUILT_IN: dict[PartKind, tuple[str, ...]] = {  # names that settings give to par
         "Markets", "Chat", "Wallet", "Travel", "Feed", "Food",
     ),
 }  # fmt: skip
-NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # a task has split and number, too
+NAME = re.compile(r"[A-Za-z][A-Za-z0-9_.-]{0,79}(/\w+/\w+)?")  # tasks: and /split/number
 NAMES = "names begin with a letter and have letters, digits, dots, hyphens and underscores"
 MAX_LABEL = 30
-LABELS = (  # an app is called as its icon is
+LABELS = (  # the name of an app is the label of its icon
     f"names of apps are 1 to {MAX_LABEL} printable characters without a slash, and begin and "
     "end with no space"
 )
@@ -48,16 +48,17 @@ LABELS = (  # an app is called as its icon is
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What a part looks like: its attributes, and with how many arguments each is called.
+    """The interface of a part: its attributes, and the number of arguments of each call.
 
-    The call "" is that of the part itself. `keywords` are handed to a call by name, beside them.
+    The call "" is that of the part itself; the others are methods. `keywords` are further arguments
+    of a call, passed by name.
     """
 
     words: str
     calls: Mapping[str, int]
     attributes: Mapping[str, type] = field(default_factory=dict)
     keywords: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    options: bool = False  # whether settings give the call "" further arguments, by name
+    options: bool = False  # whether the call "" gets further keyword arguments from settings
 
 
 DEVICE_CALLS = {
@@ -114,7 +115,7 @@ APP = Shape(
     {"": 0, "home": 1, "furnish": 3},
     {"name": str, "icon": str, "color": tuple, "kinds": tuple},
 )
-SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything else
+SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # kind -> (shape of a class, of any other object)
     "task": (TEMPLATE, LISTED_TASK),
     "judge": (JUDGE_CLASS, JUDGE_FUNCTION),
     "device": (DEVICE_CLASS, DEVICE_FUNCTION),
@@ -128,8 +129,8 @@ SHAPES: dict[PartKind, tuple[Shape, Shape]] = {  # of a class, and of anything e
 
 
 def check_part(kind: PartKind, name: str, part: object) -> None:
-    """Refuse a part that is not of the shape of its kind, or has the name of one of ours."""
-    if name == "":  # registered by its own name, which it has not
+    """Raise `InvalidPlugin` for a part with the wrong shape or name, or the name of a built-in."""
+    if name == "":  # it is registered by its own name, and has none
         raise InvalidPlugin(
             f"{part!r:.60} is no {kind.replace('_', ' ')}. Expected: {_shape(kind, part).words}"
         )
@@ -179,7 +180,9 @@ def _unfit_app(app: object) -> str:
 
 
 def _is_record(kind: object) -> bool:
-    """Without a decorator of its own, the fields that a class adds are none."""
+    """Return whether the class itself is a frozen dataclass: without a decorator of its own, a
+    subclass adds no fields.
+    """
     params = vars(kind).get("__dataclass_params__") if isinstance(kind, type) else None
     return params is not None and bool(params.frozen)
 
@@ -190,7 +193,7 @@ def _shape(kind: PartKind, part: object) -> Shape:
 
 
 def _misshapen(shape: Shape, part: object) -> str:
-    """What is wrong with a part; empty: nothing."""
+    """Return how a part differs from its shape; empty if it matches."""
     for name, kind in shape.attributes.items():
         if not isinstance(getattr(part, name, None), kind):
             return f"{name} is {getattr(part, name, 'missing')!r:.60}, no {kind.__name__}"
@@ -202,7 +205,7 @@ def _misshapen(shape: Shape, part: object) -> str:
 
 
 def _miscalled(shape: Shape, part: object, name: str, count: int) -> str:
-    """Why a part, or its method of that name, cannot be called as it will be."""
+    """Return why a part, or its method `name`, cannot be called as required; empty if it can."""
     called = getattr(part, name, None) if name else part
     if not callable(called):
         return f"{name or 'it'} cannot be called" if called is not None else f"no {name}()"
@@ -223,7 +226,7 @@ def _takes(
     given = dict.fromkeys(keywords)
     try:
         signature = inspect.signature(called)
-        if options:  # what they lack is known once there are settings, but they go by name
+        if options:  # unknown until there are settings; they are passed by name
             bound = signature.bind_partial(*[None] * count, **given)
             return not any(
                 each.kind is each.POSITIONAL_ONLY and each.default is each.empty
@@ -234,7 +237,7 @@ def _takes(
     except TypeError:
         return False
     except ValueError:
-        return True  # a built-in that does not say
+        return True  # a built-in without a signature
     return True
 
 

@@ -1,4 +1,4 @@
-"""Parts of others, known by name: a run uses them without any change to DistRL.
+"""The registry of plug-ins: third-party parts that a run uses by name, without changing DistRL.
 
     distrl.register_judge("polite", PoliteJudge)    # in a script, at the top of the module
 
@@ -6,14 +6,14 @@
     polite = "distrl_polite:PoliteJudge"
 
 Settings name a part (`judge.kind = "polite"`), and every process finds it: entry points are loaded
-where a kind is first asked for; what a script has registered travels to the processes it starts
-(`registered`, `install`), and to those of a Ray cluster. `plugin_shape` says what each kind of part
-looks like; what does not is refused at registration. A package that cannot be loaded is named by
-`broken` and by whoever asks for its part, and stops nothing else.
+when a kind is first looked up; parts that a script has registered are sent to the processes that it
+starts (`registered`, `install`), and to those of a Ray cluster. `plugin_shape` declares the
+interface of each kind of part; registration refuses others. A package that cannot be loaded is
+listed by `broken` and named by the error when its part is looked up, and affects nothing else.
 
-Everything may import this module; it imports nothing of DistRL but its errors. pluggy and stevedore
-were weighed: both are about hooks that many implement; here a name means one object, which is what
-`importlib.metadata` has.
+Any module may import this one; of DistRL it imports only `errors` and `plugin_shape`. We weighed
+pluggy and stevedore: both are for hooks with many implementations; here a name means one object,
+which `importlib.metadata` provides.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Plugin:
-    """A registered part, and where it came from."""
+    """A registered part, and its source."""
 
     kind: PartKind
     name: str
@@ -65,7 +65,7 @@ class Plugin:
 
 @dataclass(frozen=True, slots=True)
 class BrokenPlugin:
-    """An entry point that could not be loaded, or is not of the shape of its kind."""
+    """An entry point that could not be loaded, or that lacks the interface of its kind."""
 
     kind: PartKind
     name: str
@@ -82,7 +82,7 @@ class BrokenPlugin:
 def register_task(task: P) -> P:
     """Register a template for the simulated phone, or a `Task` (`tasks.source = "registered"`).
 
-    May be used as a decorator of the template.
+    It can decorate the template class.
     """
     made: type[Template] | Task = task  # type: ignore[assignment]
     name = getattr(made, "name", "") if isinstance(made, type) else getattr(made, "id", "")
@@ -92,31 +92,33 @@ def register_task(task: P) -> P:
 def register_judge(
     name: str, judge: Callable[[Any], Judge] | Callable[[Trajectory], Verdict]
 ) -> None:
-    """Register a class whose instances judge during episodes, or a function that judges after.
+    """Register a class whose instances judge during episodes, or a function that judges after them.
 
-    An instance is asked by the thread that plays, which on simulated phones that never wait is one
-    for all: what takes long is better a function, which threads of the learner call.
+    The thread that plays the episodes calls the instances. One such thread serves all non-blocking
+    simulated phones, so make a slow judge a function, which threads of the learner call.
     """
     _register("judge", name, judge)
 
 
 def register_device(name: str, device: Callable[..., Device]) -> None:
-    """Register what makes a device from its name and the table `devices.options`."""
+    """Register a class or function that makes a device from a name and `devices.options`."""
     _register("device", name, device)
 
 
 def register_model_family(family: ModelFamily) -> None:
-    """Register a family; its models are known by the `model_type` in their config.json."""
+    """Register a family; its models are recognized by the `model_type` in their config.json."""
     _register("model_family", getattr(family, "name", ""), family)
 
 
 def register_algorithm(name: str, algorithm: Callable[..., Algorithm]) -> None:
-    """Register what makes an algorithm from a `GradientStep` and the table `learning.options`."""
+    """Register a class or function that makes an algorithm from a `GradientStep` and
+    `learning.options`.
+    """
     _register("algorithm", name, algorithm)
 
 
 def register_dialect(dialect: Dialect) -> None:
-    """Register a way of writing actions (`agent.dialect`, or that of a family)."""
+    """Register a way of writing actions, for `agent.dialect` or as the dialect of a family."""
     _register("dialect", getattr(dialect, "name", ""), dialect)
 
 
@@ -128,16 +130,16 @@ def register_reward(name: str, reward: Callable[[Trajectory], Sequence[float]]) 
 def register_step_view(
     device_kind: str, show: Callable[[Trajectory, int], Mapping[str, str]]
 ) -> None:
-    """Register what `distrl view` shows of a step beside its screen, for one kind of device: texts
-    by their titles, such as the address of a page. They are shown as text, whatever they are.
+    """Register a function that returns what `distrl view` shows beside a step's screen, for one
+    kind of device: texts by title, such as a page's address. They are shown as plain text.
     """
     _register("step_view", device_kind, show)
 
 
 def register_app(app: type[A]) -> type[A]:
-    """Register an app for the simulated phone, of a class that inherits `phonesim.app.App`.
+    """Register an app for the simulated phone, a class that inherits `phonesim.app.App`.
 
-    It is on every phone that is set up afterwards. May be used as a decorator of the class.
+    Every phone that is set up afterwards has the app. It can decorate the class.
     """
     return _register("app", getattr(app, "name", ""), app)
 
@@ -146,12 +148,12 @@ def register_app(app: type[A]) -> type[A]:
 
 
 def names(kind: PartKind) -> tuple[str, ...]:
-    """What a setting of that kind may be: our own parts, then those of others."""
+    """Return the allowed names of that kind: the built-in parts, then the plug-ins."""
     return (*BUILT_IN.get(kind, ()), *(plugin.name for plugin in plugins(kind)))
 
 
 def find(kind: PartKind, name: str) -> Any:
-    """The registered part of that name; `UnknownPlugin` says which ones there are."""
+    """Return the plug-in of that name; raise `UnknownPlugin`, with all names, if there is none."""
     _load_installed(kind)
     if (kind, name) in _registry.found:
         return _registry.found[kind, name].part
@@ -168,9 +170,10 @@ def find(kind: PartKind, name: str) -> Any:
 def make(
     kind: PartKind, name: str, *given: Any, options: Mapping[str, Any], members: Sequence[str]
 ) -> Any:
-    """Call the part of that name with what DistRL gives it, and with its options of the settings.
+    """Call the plug-in of that name with DistRL's arguments `given` and its options from settings.
 
-    What it makes must have `members`; both a wrong option and a missing member name the part.
+    The result must have all `members`. Raise `InvalidPlugin`, naming the part, for a wrong option
+    or a missing member.
     """
     part = find(kind, name)
     try:
@@ -188,18 +191,18 @@ def make(
 
 
 def plugins(kind: PartKind) -> tuple[Plugin, ...]:
-    """The parts of others of one kind."""
+    """Return the plug-ins of one kind."""
     _load_installed(kind)
     return tuple(each for each in _registry.found.values() if each.kind == kind)
 
 
 def broken() -> tuple[BrokenPlugin, ...]:
-    """What is installed and cannot be used; call `plugins` for the kinds in question first."""
+    """Return the installed plug-ins that cannot be used; call `plugins` for their kinds first."""
     return tuple(_registry.broken)
 
 
 def generation(kind: PartKind) -> int:
-    """Another number whenever parts were added; for caches."""
+    """Return a number that changes whenever parts are added; for cache keys."""
     _load_installed(kind)
     return _registry.generation
 
@@ -208,15 +211,15 @@ def generation(kind: PartKind) -> int:
 
 
 def registered() -> tuple[Plugin, ...]:
-    """What this process has registered itself; installed packages are found everywhere."""
+    """Return what this process registered itself; every process finds installed packages."""
     return tuple(each for each in _registry.found.values() if each not in _registry.installed)
 
 
 def portable() -> bytes:
-    """`registered` for a child process of the same program: parts are pickled by their name.
+    """Pickle `registered()` for a child process of the same program: parts are pickled by name.
 
-    One that has no name in a module (a lambda) is left out: the child registers it itself where
-    that is done at the top of a module.
+    A part without a name in a module (a lambda) is left out: the child registers it itself if that
+    is done at the top of a module.
     """
     taken = []
     for each in registered():
@@ -230,7 +233,7 @@ def portable() -> bytes:
 
 
 def install(given: Sequence[Plugin]) -> None:
-    """Register what another process of this run has registered."""
+    """Register the parts that another process of this run has registered."""
     for each in given:
         _registry.add(each)
 
@@ -238,7 +241,7 @@ def install(given: Sequence[Plugin]) -> None:
 # The registry of this process --------------------------------------------------------------------
 
 
-_generations = itertools.count()  # no two registries share a number, for the sake of caches
+_generations = itertools.count()  # no two registries share a number, so that cache keys are unique
 
 
 @dataclass(slots=True)
@@ -251,7 +254,7 @@ class _Registry:
     lock: threading.RLock = field(default_factory=threading.RLock)
 
     def add(self, plugin: Plugin) -> None:
-        """Add a part; one of the same name may replace it if it is the same one, made anew."""
+        """Add a part; it may replace one of the same name only if that is itself, defined twice."""
         with self.lock:
             known = self.found.get((plugin.kind, plugin.name))
             if known is not None and _origin(known.part) != _origin(plugin.part):
@@ -276,7 +279,7 @@ def _load_installed(kind: PartKind) -> None:
     with _registry.lock:
         if kind in _registry.loaded:
             return
-        _registry.loaded.add(kind)  # first: what is loaded may ask for parts itself
+        _registry.loaded.add(kind)  # before loading: a plug-in may look up parts itself
         for entry in _entry_points():
             if entry.group == GROUPS[kind]:
                 _load(kind, entry)
@@ -303,7 +306,7 @@ def _entry_points() -> tuple[EntryPoint, ...]:
 
 
 def _origin(part: object) -> tuple[object, ...]:
-    """The same for a part that its module has made twice, as `__main__` is in child processes."""
+    """Return a key that is equal if a part is defined twice, as when a child imports `__main__`."""
     if not hasattr(part, "__qualname__"):
         return type(part), getattr(part, "name", getattr(part, "id", ""))
     module = str(getattr(part, "__module__", "")).replace("__mp_main__", "__main__")

@@ -1,7 +1,7 @@
-"""A folder under /tmp that is this user's alone, though anybody may have made it before.
+"""Create a folder under /tmp that only this user can access, even if others try to create it first.
 
-Locks and files that the processes of a user share have names that others can guess. Whoever makes
-the folder first could put links in it, or make it a link itself, and have us write elsewhere.
+Locks and files that a user's processes share have guessable names. Another user who creates the
+folder first could put symbolic links in it, or make it a link itself, and so redirect our writes.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ OTHERS = 0o077
 
 
 def make_private(folder: Path) -> Path:
-    """Make the folder for this user alone, or raise `StorageError` where another has it."""
+    """Create the folder for this user alone, or raise `StorageError` if others can access it."""
     try:
         folder.mkdir(mode=0o700, exist_ok=True)
         found = folder.lstat()
@@ -33,10 +33,10 @@ def make_private(folder: Path) -> Path:
 
 
 def keep_from_cleanup(folder: Path) -> int:
-    """A descriptor: while it is open, what lies in the folder is not removed for its age.
+    """Return a file descriptor; while it is open, the folder's files are not removed for their age.
 
-    systemd-tmpfiles leaves a folder alone that somebody has locked (tmpfiles.d, since systemd 242);
-    else it removes files of /tmp that were not touched for ten days, though they are locked.
+    systemd-tmpfiles skips a folder that is locked (tmpfiles.d, since systemd 242); otherwise it
+    removes files in /tmp that were not accessed for ten days, even if those files are locked.
     """
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     fcntl.flock(descriptor, fcntl.LOCK_SH)

@@ -1,17 +1,17 @@
-"""The environment that a process with torch in it should have been started with.
+"""The environment variables with which a process that uses torch should be started.
 
-Read once, by the C libraries, when a process begins: setting them from Python comes too late. So
-the command starts itself anew (`restart_if_needed`) before anything heavy is imported, and whatever
-it starts inherits them. A variable that the user has set is left alone. Measured side by side on
-two shared cores by `python -m benchmarks.process_environment`; what each is for:
+C libraries read these variables once, when a process starts: setting them from Python is too late.
+So the command re-executes itself (`restart_if_needed`) before it imports anything heavy, and its
+child processes inherit the variables. A variable that the user has set is left alone. The effects
+were measured on two shared cores with `python -m benchmarks.process_environment`. The variables:
 
     OMP_WAIT_POLICY=passive   waiting threads sleep; spinning, they would take cores from collectors
-    MALLOC_…_THRESHOLD_       tensors stay in the heap instead of going back to the kernel after
-                              every step, which costs a page fault for each 4 kB when they come
-                              back; the largest do go back, for the holes that they would leave
-    ONEDNN_MAX_CPU_ISA        virtual machines that show AMX but cannot run it kill a process at its
-                              first bf16 product, without a word; this keeps to what runs everywhere
-    TOKENIZERS_PARALLELISM    a tokenizer's threads and a fork do not go together, and it says so
+    MALLOC_…_THRESHOLD_       freed tensors stay in the heap instead of returning to the kernel
+                              after every step, which costs a page fault per 4 kB at the next use;
+                              the largest ones do return, since they would leave holes in the heap
+    ONEDNN_MAX_CPU_ISA        virtual machines that report AMX but cannot run it silently kill a
+                              process at its first bf16 product; this avoids AMX
+    TOKENIZERS_PARALLELISM    a tokenizer's threads are not fork-safe, and it warns about that
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ TO_FORK_FROM = {**ONE_THREAD, "PYTORCH_NVML_BASED_CUDA_CHECK": "1"}
 
 
 def missing(environment: Mapping[str, str]) -> dict[str, str]:
-    """What a process should have in its environment and has not."""
+    """Return the wanted variables that an environment lacks."""
     return {name: value for name, value in WANTED.items() if name not in environment}
 
 
 def for_forkserver(environment: Mapping[str, str]) -> dict[str, str]:
-    """The environment of a process that others are forked from: imports must start no threads.
+    """Return the environment of a forkserver: imports must start no threads in it.
 
-    How many threads its children compute with, they set themselves (`collection.threads`). The
-    usual way to ask whether there is a GPU would initialise CUDA, which does not survive a fork;
-    PYTORCH_NVML_BASED_CUDA_CHECK asks in another way.
+    Its child processes set their own number of threads (`collection.threads`). The usual check for
+    a GPU would initialise CUDA, which does not survive a fork; PYTORCH_NVML_BASED_CUDA_CHECK checks
+    through NVML instead.
     """
     return {**WANTED, **environment, **TO_FORK_FROM}
 
 
 def restart_if_needed() -> None:
-    """Begin anew with the right environment; returns where it is right already.
+    """Re-execute this process with the right environment; return if it is already right.
 
-    It also returns where starting anew would be wrong: torch is loaded, so somebody uses us as a
-    library, or `sys.argv` is not what this process was started with.
+    Also return if a restart would be wrong: torch is loaded, so DistRL is used as a library, or
+    `sys.argv` differs from the command line of this process.
     """
     lacking = missing(os.environ)
     if not lacking or "torch" in sys.modules or not _is_own_command_line():
@@ -65,7 +65,7 @@ def restart_if_needed() -> None:
 
 
 def _is_own_command_line() -> bool:
-    """Was this process started as `distrl words` or `python -m distrl words`?"""
+    """Return whether this process was started as `distrl words` or `python -m distrl words`."""
     program, words = Path(sys.argv[0]), sys.argv[1:]
     ours = program.stem == "distrl" or program.parent.name == "distrl"
     as_started = sys.orig_argv[len(sys.orig_argv) - len(words) :] == words
@@ -74,18 +74,18 @@ def _is_own_command_line() -> bool:
 
 
 def check_script() -> None:
-    """Refuse a script that its own collectors would run again.
+    """Raise `UsageError` if the main script would run again in its own collectors.
 
     Processes that multiprocessing starts import the script: without `if __name__ == "__main__":`
-    each begins a run of its own instead of collecting, and this one waits for trajectories. They
-    leave out the `__main__` of a package or a folder (`python -m mypkg`): it needs no guard.
+    each would start its own run instead of collecting, and this process would wait for ever. They
+    do not import the `__main__` of a package or a folder (`python -m mypkg`): it needs no guard.
     """
     main = sys.modules["__main__"]
     spec = getattr(main, "__spec__", None)  # None: the script was given as a file
     module = str(getattr(spec, "name", ""))
     if module == "__main__" or module.endswith(".__main__"):
         return
-    script = getattr(main, "__file__", None)  # None: a prompt, a notebook
+    script = getattr(main, "__file__", None)  # None: an interactive session or a notebook
     if script is None or not Path(script).is_file():
         return
     if "__name__" not in Path(script).read_text("utf-8", errors="replace"):
@@ -96,11 +96,11 @@ def check_script() -> None:
 
 
 def trim_heap() -> bool:
-    """Return free heap pages to the kernel by `malloc_trim(0)`; False where libc has none.
+    """Return free heap pages to the kernel by `malloc_trim(0)`; False if libc has no such function.
 
-    Tensors of varying sizes leave holes between what is in use, and with the malloc settings above
-    little returns by itself: without this a learner whose use is level grows over weeks. Takes some
-    milliseconds.
+    Tensors of varying sizes leave holes between used blocks, and with the malloc settings above the
+    heap hardly shrinks by itself: without this call a learner with constant memory use would grow
+    over weeks. The call takes some milliseconds.
     """
     if not sys.platform.startswith("linux"):
         return False
@@ -109,9 +109,9 @@ def trim_heap() -> bool:
 
 
 def available_memory() -> int:
-    """Bytes that may still be used here, the limit of a container included.
+    """Return the bytes of memory that are still available, considering a container's limit.
 
-    Where there is no /proc (a Mac): all that the machine has.
+    Without /proc (on a Mac), return all memory of the machine.
     """
     table = Path("/proc/meminfo")
     if not table.exists():

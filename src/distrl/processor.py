@@ -1,4 +1,4 @@
-"""The processor of this machine: the cores that this process may use, and whether bf16 pays."""
+"""The CPU of this machine: the cores that this process may use, and whether bf16 is worthwhile."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def usable_cores() -> int:
-    """Those that the process may run on; where the system cannot say that (a Mac), all of them."""
+    """Return the number of cores this process may run on; all cores if that is unknown (a Mac)."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -17,10 +17,10 @@ def usable_cores() -> int:
 def bf16_obstacle(
     cpuinfo: Path = Path("/proc/cpuinfo"), environment: Mapping[str, str] = os.environ
 ) -> str:
-    """Why bf16 should not be computed in this process, on the CPU; empty where it is quick.
+    """Return why this process should not compute in bf16 on the CPU; empty if bf16 is fast.
 
-    Without instructions for it, bf16 is slower than float32. With AMX, which virtual machines show
-    and some cannot run, the first product may end the process (`process_environment`).
+    Without bf16 instructions, bf16 is slower than float32. Some virtual machines report AMX but
+    cannot run it: there the first product kills the process (`process_environment`).
     """
     lines = cpuinfo.read_text("utf-8", "replace").splitlines() if cpuinfo.exists() else []
     flags = {flag for line in lines if line.startswith("flags") for flag in line.split()}

@@ -1,8 +1,9 @@
-"""What travels from the phone to the gradient: small frozen records, and nothing else.
+"""The data types of rollouts, from the phone to the gradient: actions, screens, trajectories.
 
-A trajectory of T steps owns T + 1 screens; the next screen is a view, never a copy. Coordinates
-of actions are shares of the screen in [0, 1], x to the right and y down, so that one action means
-the same on every device. Every module may import this one; it imports none of them.
+All are small frozen dataclasses. A trajectory of T steps owns T + 1 screens, so that the next
+screen of a step is a reference, never a copy. Coordinates of actions are shares of the screen in
+[0, 1], x to the right and y down, so that an action means the same on every device. Every module
+may import this one; of DistRL it imports only `errors` and `hierarchy`.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ class Tap:
 
 @dataclass(frozen=True, slots=True)
 class LongPress:
-    """A touch that stays until something opens: a menu, a selection."""
+    """A touch that is held until something opens, such as a menu or a selection."""
 
     x: float
     y: float
@@ -56,7 +57,7 @@ class LongPress:
 
 @dataclass(frozen=True, slots=True)
 class Swipe:
-    """A finger that moves from one point to another; fast ones (short `seconds`) fling."""
+    """A finger that moves from one point to another; a fast swipe (short `seconds`) flings."""
 
     x: float
     y: float
@@ -75,7 +76,7 @@ class Swipe:
 
 @dataclass(frozen=True, slots=True)
 class DoubleTap:
-    """Two short touches of one place, too quick for anything to come between them."""
+    """Two short touches of one place, with nothing in between."""
 
     x: float
     y: float
@@ -87,7 +88,7 @@ class DoubleTap:
 
 @dataclass(frozen=True, slots=True)
 class DragAndDrop:
-    """A finger that takes hold of something, carries it to another point and lets go of it."""
+    """A finger that picks something up, drags it to another point and drops it."""
 
     x: float
     y: float
@@ -101,8 +102,8 @@ class DragAndDrop:
 
 @dataclass(frozen=True, slots=True)
 class Pinch:
-    """Two fingers around a point, after which they are `scale` times as far apart: above 1 zooms
-    in, below 1 zooms out.
+    """Two fingers around a point that move until they are `scale` times as far apart: a scale above
+    1 zooms in, below 1 zooms out.
     """
 
     x: float
@@ -118,24 +119,24 @@ class Pinch:
 
 @dataclass(frozen=True, slots=True)
 class TypeText:
-    """Text into the focused field, after what stands there already."""
+    """Type text into the focused field, after the text that is already there."""
 
     text: str
 
 
 @dataclass(frozen=True, slots=True)
 class Back:
-    """The system's Back: close what is in front, one layer at a time."""
+    """The system's Back: close the topmost layer (dialog, page or app)."""
 
 
 @dataclass(frozen=True, slots=True)
 class Home:
-    """The system's Home: to the first screen; what is open stays open behind it."""
+    """The system's Home: show the home screen; apps stay open in the background."""
 
 
 @dataclass(frozen=True, slots=True)
 class Enter:
-    """The keyboard's Enter: send, search, or a new line, as the focused field has it."""
+    """The keyboard's Enter: send, search, or a new line, depending on the focused field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,34 +146,34 @@ class Recents:
 
 @dataclass(frozen=True, slots=True)
 class OpenShade:
-    """Pull down the shade with quick settings and notifications."""
+    """Pull down the notification shade, which also has the quick settings."""
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeUp:
-    """The volume key, upper half."""
+    """The volume-up key."""
 
 
 @dataclass(frozen=True, slots=True)
 class VolumeDown:
-    """The volume key, lower half."""
+    """The volume-down key."""
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
-    """The power key: the screen goes off, or on again."""
+    """The power key: turns the screen off or on."""
 
 
 @dataclass(frozen=True, slots=True)
 class OpenApp:
-    """Bring an app to the front by its name, as if found in the launcher."""
+    """Bring an app to the front by its name, as if started from the launcher."""
 
     name: str
 
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Do nothing for a while, for a page that is still loading."""
+    """Do nothing for `seconds`, for example while a page is loading."""
 
     seconds: float = 2.0
 
@@ -186,7 +187,7 @@ class AskUser:
     """A question to the user, who may reply; the phone is left untouched, the episode goes on.
 
     The policy leaves `reply` empty. The episode fills it in before it records the action, so that
-    the reply is among the past actions of every later observation, also when it is trained on.
+    the past actions of every later observation contain the reply, in training as well.
     """
 
     question: str
@@ -212,7 +213,7 @@ class Impossible:
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """An answer of the policy that no dialect could read. It leaves the phone untouched."""
+    """Model output that could not be parsed as an action. It leaves the phone untouched."""
 
     text: str
     reason: str
@@ -248,7 +249,7 @@ ONLY_SAID = (*FINAL_ACTIONS, AskUser, Unreadable)  # these leave the phone untou
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Screen:
-    """One picture of the phone. Its pixels are read-only; equal pixels have equal digests."""
+    """A screenshot. Its pixels are read-only; equal pixels have equal digests."""
 
     pixels: Pixels
 
@@ -269,7 +270,7 @@ class Screen:
 
     @property
     def address(self) -> str:
-        """Names the content: screens with equal addresses have equal pixels, in equal rows."""
+        """A content address: screens with equal addresses have equal pixels and equal sizes."""
         return f"{self.digest}-{self.width}x{self.height}"
 
 
@@ -277,24 +278,24 @@ Split = Literal[
     "train", "test", "held_out_templates", "held_out_apps", "undemonstrated", "undemonstrated_test",
     "high_stakes", "long", "paraphrased", "other_words",
 ]  # fmt: skip
-SPLITS: tuple[Split, ...] = get_args(Split)  # in this order: a phone's seed depends on it
+SPLITS: tuple[Split, ...] = get_args(Split)  # do not reorder: phone seeds depend on the order
 TEST_OF: dict[Split, Split] = {"train": "test", "undemonstrated": "undemonstrated_test"}
-SAME_TASKS: dict[Split, Split] = {"paraphrased": "test", "other_words": "test"}  # other sentences
+SAME_TASKS: dict[Split, Split] = {"paraphrased": "test", "other_words": "test"}  # only reworded
 Family = Literal["general", "shopping", "everyday"]
 FAMILIES: tuple[Family, ...] = get_args(Family)
-CORE_FAMILIES: tuple[Family, ...] = ("general", "shopping")  # meant where no family is named
+CORE_FAMILIES: tuple[Family, ...] = ("general", "shopping")  # the default
 FamilyChoice = Literal[Family, "both"]  # both: the core families
 FAMILY_CHOICES: tuple[FamilyChoice, ...] = get_args(FamilyChoice)
 Difficulty = Literal["easy", "medium", "hard", "long"]
 
 
 def tasks_split(split: Split) -> Split:
-    """The split whose tasks these are: another one's, said in other sentences, or its own."""
+    """Return the split whose tasks these are: the original of a reworded split, else itself."""
     return SAME_TASKS.get(split, split)
 
 
 def chosen_families(choices: Iterable[FamilyChoice]) -> tuple[Family, ...]:
-    """Those that are named, each once; they are played in turns, in this order."""
+    """Return the named families, each once; they are played in turns, in this order."""
     found: list[Family] = []
     for each in choices:
         found += CORE_FAMILIES if each == "both" else (each,)
@@ -303,7 +304,7 @@ def chosen_families(choices: Iterable[FamilyChoice]) -> tuple[Family, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """One thing to do on a phone. `id` alone rebuilds it: template/split/number."""
+    """One task on a phone. `id` (template/split/number) is enough to rebuild it."""
 
     id: str
     instruction: str
@@ -318,25 +319,26 @@ class Task:
 
 @dataclass(frozen=True, slots=True)
 class Observation:
-    """What a policy sees before it decides. The past is all of this episode's, oldest first.
+    """The input of a policy for one decision. The past covers the whole episode, oldest first.
 
-    Elements are there where the policy reads them (`agent.sees`), as `hierarchy.readable` has them.
+    Elements are only present if the policy reads them (`agent.sees`); they are the result of
+    `hierarchy.readable`.
     """
 
     instruction: str
     screen: Screen
     past_actions: tuple[Action, ...]
-    past_screens: tuple[Screen, ...] = ()  # those before `screen`: references, no copies
-    elements: Elements = ()  # on `screen`
-    touched: tuple[Element | None, ...] = ()  # by each past action
+    past_screens: tuple[Screen, ...] = ()  # the screens before `screen`: references, no copies
+    elements: Elements = ()  # elements of `screen`
+    touched: tuple[Element | None, ...] = ()  # the element that each past action touched
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What a policy decided, with what the learner needs to correct for it later.
+    """A decision of a policy, with what the learner needs for off-policy correction.
 
-    `log_probs` are those of `token_ids` as sampled, temperature applied; never recomputed.
-    Scripted agents have no tokens.
+    `log_probs` are those of `token_ids` when they were sampled, with temperature applied; they are
+    never recomputed. Scripted agents have no tokens.
     """
 
     action: Action
@@ -348,12 +350,13 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """Was the task done? `judge` says who decided; `reason` says why not.
+    """Whether the task was done. `judge` names who decided; `reason` says why not.
 
-    A judge that sees facts also says how far the agent came: `progress` is the share of the wanted
-    facts that were reached (1 with `success` false: all of them, with damage beside it; None: not
-    known), `missing` has those that were not, `collateral` each record that was wrongly touched.
-    None of it is part of any reward, unless a reward that somebody registers reads it.
+    A judge that reads device facts also reports partial progress. `progress` is the share of the
+    wanted facts that were reached (None: unknown; 1 with `success` false: all were reached, but
+    other data was damaged). `missing` lists the facts that were not reached, `collateral` each
+    record that was wrongly changed. None of these affects the reward, unless a registered reward
+    reads them.
     """
 
     success: bool
@@ -365,7 +368,7 @@ class Verdict:
 
 
 class Ending(enum.Enum):
-    """How an episode ended. Each has its own rule for the learner; a fault is never reward 0."""
+    """How an episode ended. The learner has a rule for each ending; a fault is never reward 0."""
 
     SUCCESS = "success"
     FAILURE = "failure"  # the agent said it was done, and it was not
@@ -374,36 +377,36 @@ class Ending(enum.Enum):
     APP_CRASH = "app_crash"
     DEVICE_LOST = "device_lost"
     JUDGE_UNAVAILABLE = "judge_unavailable"
-    AWAITING_VERDICT = "awaiting_verdict"  # played to its end; a judge looks at it later
-    DRY_RUN = "dry_run"  # decided only, nothing was carried out: never judged, never trained on
+    AWAITING_VERDICT = "awaiting_verdict"  # played to its end; a judge gives a verdict later
+    DRY_RUN = "dry_run"  # decided only, no action was carried out: never judged, never trained on
 
     @property
     def terminated(self) -> bool:
-        """The task itself ended: nothing to bootstrap from."""
+        """Whether the task itself ended, so that the return needs no bootstrap value."""
         return self in (Ending.SUCCESS, Ending.FAILURE, Ending.GAVE_UP)
 
     @property
     def truncated(self) -> bool:
-        """Cut off by the world: the value of the last screen stands for what would have come."""
+        """Whether the episode was cut off: the last screen's value bootstraps the return."""
         return not self.terminated
 
     @property
     def judged(self) -> bool:
-        """A verdict stands behind it, so that it may be trained on."""
+        """Whether the ending is based on a verdict, so that the episode may be trained on."""
         return self.terminated or self is Ending.STEP_LIMIT
 
     @property
     def broken(self) -> bool:
-        """The world broke it: no verdict stands behind it, and none is on its way."""
+        """Whether a fault ended the episode: it has no verdict, and none is pending."""
         return not self.judged and self not in (Ending.AWAITING_VERDICT, Ending.DRY_RUN)
 
 
-DRY_RUN_MARK = "DRY RUN"  # before every line and heading about episodes that ended so
+DRY_RUN_MARK = "DRY RUN"  # prefix of every line and heading about dry-run episodes
 
 
 @dataclass(frozen=True, slots=True)
 class Branch:
-    """Where a trajectory left another one: all before `step` is that one's, and not its own."""
+    """Where a trajectory forked from another one; the steps before `step` belong to the parent."""
 
     parent: str  # id of the trajectory
     step: int
@@ -411,12 +414,12 @@ class Branch:
 
 @dataclass(frozen=True, slots=True)
 class Trajectory:
-    """A finished episode: T decisions between T + 1 screens, how it ended and what was judged.
+    """A finished episode: T decisions between T + 1 screens, with its ending and its verdict.
 
-    One that was played from the middle of another (`branch`) has all decisions and screens, so that
-    it can be looked at by itself; those before `first_step` are its parent's, and are trained on
-    there. Its device seconds are those since. `elements` are those of each screen, as the policy
-    read them; there are none where it did not.
+    A trajectory that was forked from another one (`branch`) has all decisions and screens, so that
+    it is complete by itself; those before `first_step` are its parent's and are trained on there.
+    Its device seconds count from the fork. `elements` has those of each screen as the policy read
+    them; it is empty if the policy reads no elements.
     """
 
     id: str
@@ -429,7 +432,7 @@ class Trajectory:
     notes: tuple[str, ...] = field(default=())
     branch: Branch | None = None
     elements: tuple[Elements, ...] = ()
-    environment: str = ""  # in which it was played, where a run has several
+    environment: str = ""  # name of its environment, if the run has several
 
     def __post_init__(self) -> None:
         if self.elements and len(self.elements) != len(self.screens):
@@ -454,17 +457,17 @@ class Trajectory:
 
     @property
     def first_step(self) -> int:
-        """The first that is its own."""
+        """The first step of its own; earlier ones are its parent's."""
         return 0 if self.branch is None else self.branch.step
 
     @property
     def attempt_id(self) -> str:
-        """Of the attempt that it belongs to: its own id, or its parent's."""
+        """The id of the attempt that it belongs to: its own, or its parent's."""
         return self.id if self.branch is None else self.branch.parent
 
     @property
     def weight_version(self) -> int:
-        """Of the weights that began it, the oldest in it; each decision carries its own."""
+        """The weight version of its first own decision, the oldest; each decision has its own."""
         own = self.decisions[self.first_step :]
         return own[0].weight_version if own else 0
 
@@ -475,7 +478,7 @@ def observation_after(
     screens: Sequence[Screen],
     elements: Sequence[Elements] = (),
 ) -> Observation:
-    """What a policy sees on the last of these screens, after these actions on those before it."""
+    """Return the observation on the last of these screens, after the actions on those before it."""
     *past_screens, screen = screens
     touched = (touched_by(*each) for each in zip(actions, elements, screens, strict=False))
     return Observation(
@@ -489,7 +492,7 @@ def observation_after(
 
 
 def touched_by(action: Action, elements: Elements, screen: Screen) -> Element | None:
-    """What an action on a screen with these elements is done to."""
+    """Return the element that an action touches, scrolls or types into; None if there is none."""
     match action:
         case Tap(x, y) | LongPress(x, y):
             return touched_at(elements, x * screen.width, y * screen.height)

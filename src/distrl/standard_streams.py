@@ -1,14 +1,14 @@
-"""What a command prints must never end it, nor land in one of its files.
+"""Make printing safe: it must neither end a command nor write into one of its files.
 
-`open_streams` is the first thing that a command does:
+Every command calls `open_streams` first:
 
-- A standard stream that was closed (`>&-`, a service without a terminal) leads to /dev/null. Else
-  the first file that is opened would get its number, and what is printed would go into that file.
-- Letters that the terminal's encoding does not have are printed as question marks.
+- A closed standard stream (`>&-`, a service without a terminal) is opened on /dev/null. Otherwise
+  the next opened file would get its descriptor, and printed text would go into that file.
+- Characters that the terminal's encoding lacks are printed as question marks.
 
-`outlast_readers` is for commands that run for hours: when nobody reads any more (`| head`, a
-terminal that was closed, a disk that is full) they go on, and what is printed is dropped. Other
-commands end then, as programs do.
+`outlast_readers` is for commands that run for hours: if the output can no longer be written
+(`| head`, a closed terminal, a full disk) they go on, and the output is dropped. Other commands end
+then, as programs usually do.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ import sys
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-GONE = (errno.EPIPE, errno.EIO, errno.EBADF)  # nobody will ever read there again
+GONE = (errno.EPIPE, errno.EIO, errno.EBADF)  # the reader is gone for good
 
 
 def open_streams() -> None:
-    """Open what is closed of the three streams, and let them print any text."""
+    """Open those of the three standard streams that are closed, and let them print any text."""
     for number in range(3):
         try:
             os.fstat(number)
         except OSError:
-            os.open(os.devnull, os.O_RDWR)  # the lowest number that is free: this one
+            os.open(os.devnull, os.O_RDWR)  # gets the lowest free number, which is this one
     for name in ("stdout", "stderr"):
         stream = getattr(sys, name)
         if stream is None:  # it was closed when Python started
@@ -40,7 +40,7 @@ def open_streams() -> None:
 
 
 def outlast_readers() -> None:
-    """From now on no failure to print is an error."""
+    """Ignore all write errors of stdout and stderr from now on."""
     sys.stdout = cast("TextIO", LastingStream(sys.stdout))
     sys.stderr = cast("TextIO", LastingStream(sys.stderr))
 
@@ -65,10 +65,10 @@ class LastingStream:
             self._drop(error)
 
     def _drop(self, error: OSError) -> None:
-        """A full disk may have room later; a reader that is gone is gone."""
+        """Redirect the stream to /dev/null if its reader is gone; a full disk may recover."""
         if error.errno not in GONE:
             return
-        with contextlib.suppress(OSError, ValueError):  # of a stream without a number
+        with contextlib.suppress(OSError, ValueError):  # a stream without a file descriptor
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, self._stream.fileno())
             os.close(nowhere)

@@ -1,10 +1,10 @@
-"""Read TOML that a person or a stranger wrote, bounded in size, depth and time.
+"""Read untrusted TOML, with limits on size, depth and time.
 
-`tomllib` reads whatever it is given: deep brackets are a RecursionError, a number of 5,000 digits
-is a ValueError that is none of its own, and a key of 100,000 parts takes hours. Here each of them
-is a ValueError that says so, and what comes back is never nested deeper than `MAX_DEPTH`, so that
-whoever walks through it may recurse. Whoever reads a TOML file that does not come with DistRL reads
-it here, and turns OSError and ValueError into a typed error that names the file.
+`tomllib` has no such limits: deeply nested brackets raise RecursionError, a number of 5,000 digits
+raises a plain ValueError instead of `TOMLDecodeError`, and a key of 100,000 parts takes hours. Here
+each of them raises a ValueError with the reason, and the result is never nested deeper than
+`MAX_DEPTH`, so that callers may process it recursively. Use this module for every TOML file that
+does not come with DistRL, and convert OSError and ValueError to a typed error that names the file.
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-MAX_BYTES = 1_000_000  # every setting with its meaning takes about 20,000
-MAX_DEPTH = 32  # tables and lists within each other; settings have five
-# A key with too many parts, which `tomllib` reads in a time that grows with their square.
+MAX_BYTES = 1_000_000  # a file with all settings and their comments has about 20,000
+MAX_DEPTH = 32  # nested tables and lists; settings have five levels
+# A key with too many parts; `tomllib` takes time quadratic in the number of parts.
 _PART = r"""(?:[\w-]++|"[^"\n]*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(rf"(?<![\w-])(?:{_PART}[ \t]*+\.[ \t]*+){{{MAX_DEPTH}}}")
 
 
 def read_toml_file(path: Path) -> dict[str, Any]:
-    """The tables of a file, as plain values; OSError and ValueError say what is wrong with it."""
+    """Return the tables of a file as plain values; raise OSError or ValueError if it is invalid."""
     return loads_toml(read_bounded(path))
 
 
 def read_bounded(path: Path) -> bytes:
-    """The bytes of a file; ValueError where it is larger than any that a person has written."""
+    """Return the bytes of a file; raise ValueError if it is larger than `MAX_BYTES`."""
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -36,7 +36,7 @@ def read_bounded(path: Path) -> bytes:
 
 
 def loads_toml(content: bytes | str) -> dict[str, Any]:
-    """As `tomllib.loads`, and bounded; every refusal is a ValueError."""
+    """Like `tomllib.loads`, but with limits; every failure is a ValueError."""
     text = content.decode("utf-8") if isinstance(content, bytes) else content
     if len(text) > MAX_BYTES:
         raise ValueError(f"it has more than {MAX_BYTES:,} bytes")
@@ -51,7 +51,7 @@ def loads_toml(content: bytes | str) -> dict[str, Any]:
 
 
 def _refuse_depth(tables: dict[str, Any]) -> None:
-    """Level by level: what is too deep to be read is also too deep to be walked by recursion."""
+    """Raise ValueError if nested too deeply; walk by levels, since recursion could overflow."""
     level: list[Any] = [tables]
     for _ in range(MAX_DEPTH):
         level = [each for node in level for each in _inside(node)]
@@ -61,6 +61,6 @@ def _refuse_depth(tables: dict[str, Any]) -> None:
 
 
 def _inside(node: Any) -> list[Any]:
-    """Tables and lists in a table or list."""
+    """Return the tables and lists directly inside a table or list."""
     members = node.values() if isinstance(node, dict) else node
     return [each for each in members if isinstance(each, dict | list)]

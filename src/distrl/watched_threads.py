@@ -1,9 +1,9 @@
 """Daemon threads whose exceptions are raised by their owner instead of being lost.
 
-An exception in a thread is a bug of ours: it is kept, `on_end` is called, and `raise_failure`
-raises it in the owner's thread. Collectors run a thread for each device with it, the engine its
-service threads. The threads are daemons, so that one blocked in a device for ever does not keep the
-process from exiting.
+An exception in a thread is a bug in DistRL: it is stored, `on_end` is called, and `raise_failure`
+raises it in the owner's thread. Collectors use it for one thread per device, the engine for its
+service threads. The threads are daemons, so that a thread blocked in a device for ever does not
+keep the process from exiting.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ class WatchedThreads:
     ) -> None:
         self._work = work
         self._on_end = on_end
-        self._failures: list[BaseException] = []  # in the order in which they were raised
+        self._failures: list[BaseException] = []  # in the order they were raised
         names = [name] if count == 1 else [f"{name}-{number}" for number in range(count)]
         self._threads = [
             threading.Thread(target=self._run, name=each, daemon=True) for each in names
         ]
         self._name = name
         self._running = count
-        self._replaced: set[int] = set()  # threads in whose place others run
+        self._replaced: set[int] = set()  # idents of threads that were replaced
         self._lock = threading.Lock()
 
     def start(self) -> None:
@@ -36,7 +36,7 @@ class WatchedThreads:
             thread.start()
 
     def replace(self, ident: int) -> None:
-        """Start another thread in place of one that hangs; that one no longer counts as running."""
+        """Start a new thread in place of a hanging one, which no longer counts as running."""
         name = f"{self._name}-{len(self._threads)}"
         thread = threading.Thread(target=self._run, name=name, daemon=True)
         with self._lock:
@@ -46,7 +46,7 @@ class WatchedThreads:
 
     @property
     def working(self) -> bool:
-        """Is at least one thread still running, and has none failed?"""
+        """Whether at least one thread is still running and none has failed."""
         return self._running > 0 and not self._failures
 
     @property
@@ -63,7 +63,7 @@ class WatchedThreads:
         return not self.alive
 
     def raise_failure(self) -> None:
-        """Raise the first failure, if there is one, with a note for each of the next three."""
+        """Raise the first failure, if any, with a note for each of the next three."""
         if self._failures:
             first, *others = self._failures
             for other in others[:3]:

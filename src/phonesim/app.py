@@ -1,8 +1,8 @@
-"""What an app is, and what it is given to build its pages with.
+"""The base class of apps, and the `Ui` that their page methods build pages with.
 
 An app is a class whose methods are its pages: `home(ui)` is the first one, and `ui.go("edit", 7)`
 opens `edit(ui, 7)`. A page method reads facts and returns a page, a dialog, a menu or a sheet made
-with `ui`; it is called anew for every frame and must not change anything. Handlers (`on_tap` and
+with `ui`; it is called again for every frame and must not change anything. Handlers (`on_tap` and
 the like) change facts, the page's memory (`ui.set`) or the navigation, and nothing else.
 """
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class App:
-    """An app. Subclasses give a name, an icon, a colour, the kinds of facts they keep, pages."""
+    """An app. Subclasses define a name, an icon, a colour, the kinds of their facts, and pages."""
 
     name: ClassVar[str]
     icon: ClassVar[str]
@@ -46,14 +46,14 @@ class App:
     removable: ClassVar[bool] = False
 
     def furnish(self, facts: Facts, rng: random.Random, now: datetime) -> None:
-        """Put the app's first facts on a new phone."""
+        """Add the app's initial facts to a new phone."""
 
     def home(self, ui: Ui) -> Window:
         raise NotImplementedError
 
 
 class Ui:
-    """What a page method works with: facts to read, widgets tied to the page, ways to go on."""
+    """What a page method works with: facts to read, widgets bound to the page, navigation."""
 
     __slots__ = ("_phone", "app", "facts", "now", "route", "theme")
 
@@ -73,7 +73,7 @@ class Ui:
 
     @property
     def offline(self) -> bool:
-        """Does the app lack a network that it needs?"""
+        """Whether the app needs a network and has none."""
         return bool(self.app.network_pages) and offline(self.settings)
 
     @property
@@ -89,7 +89,7 @@ class Ui:
 
     @property
     def language(self) -> Language:
-        """How the phone writes numbers, money, dates and times."""
+        """The phone's language, with its formats of numbers, money, dates and times."""
         return self.theme.language
 
     def tr(self, text: str, **values: object) -> str:
@@ -97,11 +97,11 @@ class Ui:
         return self.theme.language.tr(text, **values)
 
     def get(self, key: str, default: Plain = None) -> Any:
-        """Something this page remembers (its draft, its filter, its tab)."""
+        """Return a value from the page's memory (its draft, its filter, its tab)."""
         return self.route.memory.get(key, default)
 
     def text(self, key: str, default: str = "") -> str:
-        """What stands in the text field of that key."""
+        """Return the content of the text field with that key."""
         return str(self.route.memory.get(key, default))
 
     def uniform(self, *names: str | int) -> float:
@@ -120,7 +120,7 @@ class Ui:
     # What handlers do --------------------------------------------------------------------------
 
     def set(self, key: str, value: Plain) -> None:
-        """Let the page in front remember something."""
+        """Store a value in the memory of the page in front."""
         self._phone.remember(key, value)
 
     def go(self, page: str, *args: Plain, **memory: Plain) -> None:
@@ -143,7 +143,7 @@ class Ui:
             self._phone.push(Route(page, args, dict(memory)))
 
     def stop(self, app: str) -> None:
-        """End another app; what it had open is gone."""
+        """End another app; its open pages are gone."""
         self._phone.stop(app)
 
     def say(self, message: str) -> None:
@@ -183,7 +183,7 @@ class Ui:
         )
 
     def offline_page(self) -> Page:
-        """What stands in place of a page that cannot be shown without a network."""
+        """Return the page shown in place of one that needs a network while there is none."""
         return self.page(
             self.tr(self.app.name),
             [
@@ -208,18 +208,18 @@ class Ui:
     def dialog(
         self, title: str, body: str | Sequence[Widget], buttons: Mapping[str, Handler | None]
     ) -> Dialog:
-        """A dialog. Every button closes it, then does what it is for (None: nothing more)."""
+        """A dialog. Every button closes it, then calls its handler (None: no handler)."""
         widgets = [Text(body, "body", "muted")] if isinstance(body, str) else list(body)
         row = [Button(label, self.closing(act), "plain") for label, act in buttons.items()]
         return Dialog(title, widgets, row, on_close=self.back)
 
     def menu(self, choices: Mapping[str, Handler]) -> Menu:
-        """A menu under the bar. A choice closes it, then does what it is for."""
+        """A menu under the bar. A choice closes it, then calls its handler."""
         rows = [ListRow(label, on_tap=self.closing(act)) for label, act in choices.items()]
         return Menu(self.scroll(rows), on_close=self.back)
 
     def sheet(self, title: str, choices: Mapping[str, Handler], chosen: str | None = None) -> Sheet:
-        """Choices from the foot of the screen; with `chosen`, radio buttons."""
+        """A sheet of choices at the bottom of the screen; with `chosen`, radio buttons."""
         rows = [
             ListRow(
                 label,
@@ -231,7 +231,7 @@ class Ui:
         return Sheet(title, self.scroll(rows), on_close=self.back)
 
     def closing(self, act: Handler | None) -> Handler:
-        """A handler that closes the window in front first."""
+        """Return a handler that first closes the window in front, then calls `act`."""
 
         def close_then_act() -> None:
             self._phone.pop()
@@ -283,7 +283,7 @@ class Ui:
         self._phone.focus(key, label)
 
     def tabs(self, *labels: str, key: str = "tab", icons: Sequence[str] = ()) -> Tabs:
-        """Tabs; `ui.tab(*labels)` tells which is current. With icons they stand at the foot."""
+        """Tabs; `ui.tab(*labels)` returns the current one. With icons they are at the bottom."""
         current = int(self.get(key, 0))
         return Tabs(labels, current, [self._pick(key, i) for i in range(len(labels))], icons)
 

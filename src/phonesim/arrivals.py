@@ -1,7 +1,7 @@
-"""How the world changes a phone: records that come or change by themselves, and are remembered so.
+"""Changes of a phone by the world: facts that are added or changed without an action.
 
-`world` and `everyday_events` add and change facts through these functions alone, so that the
-phone's state names all of it (`arrived`, `moved`) and judges can take it out.
+`world` and `everyday_events` add and change facts only through these functions, so that the phone's
+state lists every such change (`arrived`, `moved`) and judges can ignore it.
 """
 
 from __future__ import annotations
@@ -27,14 +27,14 @@ def tick(moment: datetime) -> int:
 
 
 def arrive(phone: Phone, record: R) -> R:
-    """Add a record that is nobody's doing."""
+    """Add a record that no action caused."""
     stored = phone.facts.add(record)
     phone.update(arrived=(*phone.state.arrived, stored.id))
     return stored
 
 
 def move(phone: Phone, record: Any, **fields: Any) -> None:
-    """Change a record without anybody's doing."""
+    """Change a record without an action as its cause."""
     phone.facts.edit(record, **fields)
     moved = dict.fromkeys((*phone.state.moved, *((record.id, name) for name in fields)))
     phone.update(moved=tuple(moved))

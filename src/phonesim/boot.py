@@ -1,4 +1,4 @@
-"""A phone fresh from its box. The same seed and drift always give the same one."""
+"""The initial state of a phone, which depends only on its seed, drift and display."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phonesim.system import InstalledApp, SystemSettings
 
 
 def new_state(seed: int, drift: Drift, display: Display = STANDARD) -> PhoneState:
-    """A new phone: furnished by its apps, dressed by its drift. What it returns may be shared."""
+    """Return a new phone's state: facts by its apps, look by its drift. It may be shared."""
     if not isinstance(seed, int) or isinstance(seed, bool) or seed < 0:
         raise InvalidSetting(f"phone seed={seed!r}; give a whole number from 0 upwards")
     state = _new_state(seed, drift, plugins.generation("app"))

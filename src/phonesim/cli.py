@@ -22,7 +22,7 @@ from distrl.standard_streams import open_streams
 if TYPE_CHECKING:
     from PIL.Image import Image as Picture
 
-PALETTES = (".png", ".gif")  # pictures of 256 colours remain so
+PALETTES = (".png", ".gif")  # formats that keep a palette of 256 colours
 
 phone_app = typer.Typer(
     no_args_is_help=True,
@@ -43,7 +43,7 @@ Out = Annotated[Path, typer.Option(help="The picture to write.")]
 
 
 def main() -> None:
-    """Run the command; print an error of ours in one line, without a traceback."""
+    """Run the command; print a `DistrlError` in one line, without a traceback."""
     open_streams()
     try:
         phone_app(prog_name="python -m phonesim")
@@ -247,7 +247,7 @@ def tasks(
 
 
 def _no_task(family: str | None, split: str | None, pattern: str | None) -> str:
-    """What was asked for, and names that are near it."""
+    """Return an error message that repeats the request and suggests similar names."""
     from phonesim.tasks.task_sets import templates
 
     asked = {"family": family, "split": split, "template": pattern}
@@ -276,7 +276,7 @@ class TaskRow(NamedTuple):
 def task_rows(
     family: str | None, split: str | None, pattern: str | None = None
 ) -> Iterator[TaskRow]:
-    """Every template of a family, a split and a pattern for its name (None: all)."""
+    """Yield every template of a family and a split whose name matches a pattern (None: all)."""
     from distrl.records import FAMILIES, SPLITS
     from phonesim.tasks.task_sets import load_task, splits_of, templates
 
@@ -296,7 +296,7 @@ def task_rows(
 
 
 def task_table(rows: Sequence[TaskRow]) -> Table:
-    """Names are never cut or wrapped, whatever the width: they are typed into settings."""
+    """Return the table; names are never truncated or wrapped, so that they can be copied."""
     table = Table(title=f"{len(rows)} task templates", title_justify="left")
     widest = max((len(row.template) for row in rows), default=0)
     table.add_column("template", no_wrap=True, min_width=widest)

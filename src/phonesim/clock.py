@@ -1,8 +1,9 @@
 """Device time: virtual, scaled or real, behind one small protocol.
 
-A simulated device never reads the time of day: it asks its clock to let some seconds pass, and is
-told how many did. On a virtual clock that is exactly what was asked and costs nothing; on a scaled
-one it is measured, so that a machine that cannot keep up shows it. Each device has its own clock.
+A simulated device never reads the time of day: it asks its clock to sleep for some seconds, and is
+told how many passed. On a virtual clock that is exactly what it asked for, without waiting; on a
+scaled one it is measured, so that a machine that cannot keep up shows it. Each device has its own
+clock.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from distrl.errors import InvalidSetting
 
 
 class Clock(Protocol):
-    """Time as a device lives through it."""
+    """A source of device time."""
 
     @property
     def blocking(self) -> bool:
@@ -28,12 +29,12 @@ class Clock(Protocol):
         ...
 
     def sleep(self, seconds: float) -> float:
-        """Let device time pass; the seconds that really did come back."""
+        """Let device time pass, and return the device seconds that really passed."""
         ...
 
 
 class VirtualClock:
-    """Time that is only accounted: an hour passes at once."""
+    """Implements `Clock` without waiting: it only adds up the seconds."""
 
     __slots__ = ("_now",)
     blocking = False
@@ -52,7 +53,7 @@ class VirtualClock:
 
 
 class ScaledClock:
-    """Time that runs `speed` times as fast as real time, and is measured."""
+    """Implements `Clock` by measured time that runs `speed` times as fast as real time."""
 
     __slots__ = ("_start", "speed")
     blocking = True
@@ -77,7 +78,7 @@ class ScaledClock:
 
 
 class RealClock(ScaledClock):
-    """Real time."""
+    """Implements `Clock` by real time."""
 
     __slots__ = ()
 

@@ -1,6 +1,6 @@
-"""Puts all that is open on top of each other: pages, dialogs, keyboard, pop-ups, bars, shade.
+"""Compose the screen of a phone from its layers: pages, dialogs, keyboard, pop-ups, bars, shade.
 
-The order of drawing is also the order of reach: what is drawn later is touched first.
+The drawing order is also the z-order of touches: what is drawn later is touched first.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LAUNCHER_APP = Launcher()
 
 
 def compose(phone: Phone, canvas: Canvas) -> Scene:
-    """The phone as it is now, drawn, with all that can be read and touched on it."""
+    """Draw the phone as it is now; return the scene with all that can be read and touched."""
     state = phone.state
     scene = Scene(canvas, theme_of(phone), state.focus)
     width, height = canvas.width, canvas.height
@@ -65,7 +65,7 @@ def compose(phone: Phone, canvas: Canvas) -> Scene:
 
 
 def theme_of(phone: Phone) -> Theme:
-    """The look of the app in front: the user's colours, and a layout that changes with versions."""
+    """Return the theme of the app in front: the user's colours, and a layout by its version."""
     settings, front = phone.facts.one(SystemSettings), phone.state.front
     installed = phone.facts.find(InstalledApp, lambda app: app.name == front)
     variant = layout_variant(phone.state.seed, phone.state.drift)
@@ -77,7 +77,7 @@ def theme_of(phone: Phone) -> Theme:
 
 
 def _place_windows(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
-    """The page in front; below a dialog, the page it belongs to, drawn but out of reach."""
+    """Place the page in front; below a dialog, also its page, drawn but not touchable."""
     windows = _windows(phone, scene.theme)
     for window in reversed(windows):
         scene.inert = window is not windows[0]
@@ -85,7 +85,7 @@ def _place_windows(scene: Scene, phone: Phone, top: int, bottom: int) -> None:
 
 
 def _windows(phone: Phone, of: Theme) -> list[Window]:
-    """The topmost window first. A page about something that is gone closes itself."""
+    """List the windows, topmost first. A page about a fact that is gone is closed."""
     while True:
         app = LAUNCHER_APP if phone.state.front == LAUNCHER else APPS[phone.state.front]
         windows: list[Window] = []

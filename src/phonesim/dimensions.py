@@ -1,4 +1,4 @@
-"""How large the standard screen is, and what of it belongs to the system, in units of layout."""
+"""The size of the standard screen, and of its system bars and keyboard, in layout units."""
 
 WIDTH, HEIGHT = 360, 720
 STATUS = 24  # the bar at the top

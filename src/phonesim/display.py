@@ -1,8 +1,8 @@
-"""A screen: how many pixels it has, and how many of them make one unit of layout.
+"""A screen: its size in pixels, and its density, the number of pixels per layout unit.
 
-Everything is laid out in units (Android's dp) and drawn `density` pixels to the unit, so a page
-looks alike at every density and only gets finer. Taps are shares of the screen; the view hierarchy
-and adb speak in pixels, as a real phone's do.
+Everything is laid out in units (Android's dp) and drawn with `density` pixels per unit, so a page
+looks the same at every density and only gets finer. Taps are shares of the screen; the view
+hierarchy and adb use pixels, as on a real phone.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ class Display:
         return self.width // self.density, self.height // self.density
 
     def in_pixels(self, elements: Iterable[Element]) -> tuple[Element, ...]:
-        """Elements of the layout as the view hierarchy has them."""
+        """Convert elements from layout units to pixels."""
         if self.density == 1:
             return tuple(elements)
         return tuple(e._replace(bounds=_times(e.bounds, self.density)) for e in elements)
 
     def in_units(self, elements: Iterable[Element]) -> tuple[Element, ...]:
-        """Elements of the view hierarchy as the layout had them."""
+        """Convert elements from pixels to layout units."""
         if self.density == 1:
             return tuple(elements)
         return tuple(e._replace(bounds=_times(e.bounds, 1 / self.density)) for e in elements)
@@ -66,7 +66,7 @@ STANDARD = Display()
 
 
 def read_display(text: str) -> Display:
-    """ "1080x2400@3": width, height and density; without the last, 1."""
+    """Parse a display such as "1080x2400@3": width, height and density (1 if left out)."""
     match = re.fullmatch(r"([0-9]{3,4})x([0-9]{3,4})(?:@([0-9]))?", text.strip())
     if match is None:
         raise InvalidSetting(f"screen {text!r:.40}; write width x height @ density: 1080x2400@3")

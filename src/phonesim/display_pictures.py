@@ -9,8 +9,8 @@ from phonesim.drift import NO_DRIFT
 from phonesim.phone import Phone
 from phonesim.pictures import PAPER, few_colors, tile_pictures, write
 
-PART = (0, 24, 200, 174)  # left, top, right and bottom of what is compared, in units
-SCREENS = (  # of which app ("": the home screen), and where on the sheet: left, top and width
+PART = (0, 24, 200, 174)  # left, top, right and bottom of the compared part, in units
+SCREENS = (  # display, app ("": the home screen), and place on the sheet: left, top, width
     (Display(1280, 800), "Messages", 16, 16, 720),
     (Display(800, 1280), "", 752, 16, 400),
     (Display(720, 360), "Clock", 16, 502, 352),
@@ -20,7 +20,7 @@ SHEET = (1168, 720)
 
 
 def draw_densities(seed: int, app: str = "Gallery") -> Image.Image:
-    """The same part of a page at every density, all as large as at the highest."""
+    """Draw the same part of a page at every density, enlarged to the size of the highest."""
     most = max(DENSITIES)
     left, top, right, bottom = PART
     pictures = []
@@ -35,7 +35,7 @@ def draw_densities(seed: int, app: str = "Gallery") -> Image.Image:
 
 
 def draw_screens(seed: int) -> Image.Image:
-    """A tablet in both directions, and a phone on its side, at density 2 and half as large."""
+    """Draw a tablet in both orientations and a landscape phone at density 2, at half size."""
     sheet = Image.new("RGB", SHEET, PAPER)
     for display, app, left, top, width in SCREENS:
         fine = Display(2 * display.width, 2 * display.height, 2)

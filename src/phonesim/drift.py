@@ -1,7 +1,7 @@
 """How phones differ, all from one seed: look, language, places, versions, pop-ups, ads, events.
 
 The look is written into the phone's facts at the start (so that a user, or a task, can change it);
-the layout variant and the rates stay with the drift itself.
+the layout variant and the rates stay in the drift itself.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from phonesim.system import InstalledApp, SystemSettings
 WALLPAPERS = ("dunes", "lake", "aurora", "paper", "hills", "night", "bloom", "slate")
 VARIANTS = 8
 VERSIONS = (1, 2, 3)
-NEWEST = VERSIONS[-1]  # an app that is updated further looks like this
+NEWEST = VERSIONS[-1]  # the look of this and all later versions
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """What may differ between phones. Rates are chances: a pop-up per action, an ad per list, an
-    event per five seconds of the phone's clock. Without events nothing happens by itself (`world`).
+    """What may differ between phones. Rates are probabilities: of a pop-up per action, an ad per
+    list, an event per five seconds of the phone's clock. At event rate 0, `world` does nothing.
     """
 
     themes: bool = True
@@ -48,7 +48,7 @@ class Drift:
             )
 
     def undisturbed(self) -> Drift:
-        """The same look, with nothing that comes in between."""
+        """Return the same look without pop-ups and events."""
         return replace(self, popup_rate=0.0, event_rate=0.0)
 
 
@@ -60,7 +60,7 @@ def layout_variant(seed: int, drift: Drift) -> int:
 
 
 def navigation_reversed(seed: int, drift: Drift) -> bool:
-    """Some makers put Back on the right."""
+    """Return whether Back is on the right, as some makers have it."""
     return drift.layouts and random.Random(f"navigation/{seed}").random() < 0.25
 
 

@@ -1,8 +1,8 @@
-"""What happens by itself in the everyday apps: talk, requests for money, news of trips and meals.
+"""World events of the everyday apps: chat messages, money requests, news of trips and meals.
 
-Part of `world`, for phones that have these apps. Talk and requests come from groups and clubs that
-no task is about; news of a trip change nothing that was booked, and a meal follows its own clock:
-what is said here is only that it has come a step further.
+Part of `world`, for phones that have these apps. Messages and requests come from groups and clubs
+that no task is about. News of a trip change nothing that was booked. A meal's state follows from
+the phone's clock; only its notifications are made here.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ if TYPE_CHECKING:
 
 
 def installed(phone: Phone) -> bool:
-    """Has the phone these apps? They come all together, with their facts."""
+    """Return whether the phone has these apps, which are installed together with their facts."""
     return bool(phone.facts.all(ChatSettings))
 
 
@@ -65,7 +65,7 @@ def installed(phone: Phone) -> bool:
 
 
 def due(phone: Phone, before: datetime) -> Iterator[Due]:
-    """Meals that came a step further since `before`."""
+    """Yield the state changes of meals since `before`."""
     for order in phone.facts.where(FoodOrder, lambda each: not each.cancelled):
         for step in range(1, len(STATES)):
             reached = order.time + timedelta(minutes=step * MINUTES_PER_STATE)
@@ -74,7 +74,7 @@ def due(phone: Phone, before: datetime) -> Iterator[Due]:
 
 
 def await_replies(phone: Phone, before: datetime) -> None:
-    """Whoever was written to on the screen of before answers in 20 to 60 seconds."""
+    """Schedule replies, 20 to 60 seconds from now, to messages sent at `before`."""
     sent = phone.facts.where(ChatMessage, lambda each: each.sender == ME and each.time == before)
     for message in sent:
         wait = 20 + 40 * phone.uniform("chat reply after", message.thread, tick(phone.now))
@@ -108,7 +108,7 @@ WHEN_DUE: dict[str, Callable[[Phone, int], None]] = {"chat_reply": _reply, "meal
 
 
 def _say(phone: Phone, thread: ChatThread, speaker: str, text: str) -> None:
-    """A message in a thread. Who has the thread open sees it; others get a mark and a notice."""
+    """Add a message to a thread; unless that is open, mark it unread and notify the user."""
     arrive(phone, ChatMessage(0, thread.id, speaker, text, phone.now))
     top = phone.routes[-1]
     if (phone.state.front, top.page, top.args) == ("Chat", "thread", (thread.id,)):
@@ -122,7 +122,7 @@ def _say(phone: Phone, thread: ChatThread, speaker: str, text: str) -> None:
 
 
 def _talk(phone: Phone, rng: random.Random) -> None:
-    """Somebody says something in a group."""
+    """Add a message to a group."""
     said = rng.choice(CHATTER)
     if is_offline(phone):
         return
@@ -134,7 +134,7 @@ def _talk(phone: Phone, rng: random.Random) -> None:
 
 
 def _ask(phone: Phone, rng: random.Random) -> None:
-    """A club asks for money, unless it waits for some already."""
+    """Add a club's request for money, unless one of its requests is still open."""
     asker, cents = rng.choice(ASKERS), rng.randrange(2_00, 25_00, 50)
     waits = phone.facts.find(MoneyRequest, lambda each: each.person == asker.name)
     if waits or is_offline(phone):
@@ -149,7 +149,7 @@ def _ask(phone: Phone, rng: random.Random) -> None:
 
 
 def _tell_of_trip(phone: Phone, rng: random.Random) -> None:
-    """News of the next trip: where it leaves, or that it is late."""
+    """Add or change news of the next trip: its gate or platform, or a delay."""
     trips = phone.facts.where(Trip, lambda each: not each.cancelled and each.depart > phone.now)
     if not trips or is_offline(phone):
         return
@@ -168,7 +168,7 @@ def _tell_of_trip(phone: Phone, rng: random.Random) -> None:
 
 
 def _comment(phone: Phone, rng: random.Random) -> None:
-    """Somebody whom we follow comments on our newest post."""
+    """Add a comment on the user's newest post by somebody whom the user follows."""
     settings = phone.facts.one(FeedSettings)
     own = phone.facts.where(Post, lambda each: each.author == ME and each.audience != ONLY_ME)
     people = [each.person for each in phone.facts.all(Following)]

@@ -1,4 +1,4 @@
-"""Sheets of the everyday apps, in true pixels: in light and in dark, each language, both densities.
+"""Sheets of the everyday apps, pixel by pixel: light and dark, each language, both densities.
 
 `draw_everyday` shows two pages of each app in one language; `draw_everyday_densities` the same part
 of one app's page at density 1, where a pixel is drawn three times as large, and at density 3.
@@ -55,7 +55,7 @@ PAGES: dict[str, tuple[tuple[str, Arguments], tuple[str, Arguments]]] = {  # two
     "Feed": (("home", lambda p: ()), ("post", lambda p: (_pictured(p),))),
     "Food": (("home", lambda p: ()), ("restaurant", lambda p: ("Lotus Bowl",))),
 }
-PARTS: dict[str, tuple[int, int, int]] = {  # of which page, from where to where, in units
+PARTS: dict[str, tuple[int, int, int]] = {  # index of the page, top and bottom of the part in units
     "Chat": (0, 24, 170), "Wallet": (0, 24, 192), "Travel": (0, 24, 242), "Feed": (0, 115, 341),
     "Food": (0, 24, 232),
 }  # fmt: skip
@@ -71,7 +71,7 @@ def _coming(phone: Phone) -> int:
 
 
 def _pictured(phone: Phone) -> int:
-    """A post with a picture, and with remarks where there is one such."""
+    """Return a post with a picture, with comments if there is such a one."""
     said = [comment.post for comment in phone.facts.all(Comment)]
     posts = [post for post in phone.facts.all(Post) if post.picture]
     return max(posts, key=lambda post: (post.id in said, -post.id)).id

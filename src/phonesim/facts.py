@@ -1,10 +1,9 @@
-"""What a phone knows: tables of frozen records, one table for each kind of record.
+"""The facts of a phone: tables of frozen records, one table per kind of record.
 
-Apps read and write facts, judges compare them. Tables are replaced, never changed in place, so a
-copy of all facts costs about a microsecond and shares everything that has not changed since.
+Apps read and write facts, judges compare them. Tables are copied on write, never changed in place,
+so a copy of all facts takes about a microsecond and shares everything that has not changed since.
 A record is a frozen dataclass whose first field is `id: int`; 0 means "not stored yet".
-A kind of which there is just one record (the system settings) is read by `one` and written by
-`change`.
+A kind with a single record (the system settings) is read by `one` and written by `change`.
 """
 
 from __future__ import annotations
@@ -38,7 +37,7 @@ class Facts:
 
     def __init__(self, tables: dict[type[Any], Table] | None = None, next_id: int = 1) -> None:
         self._tables: dict[type[Any], Table] = {} if tables is None else tables
-        self.next_id = next_id  # ids are never used twice, so that "added" and "changed" differ
+        self.next_id = next_id  # ids are never reused: an added record differs from a changed one
 
     def copy(self) -> Facts:
         """An independent copy. Tables are shared until one side writes."""
@@ -48,7 +47,7 @@ class Facts:
         return tuple(self._tables)
 
     def shares_table(self, other: Facts, kind: type[Any]) -> bool:
-        """Whether neither side has written to this kind since one was copied from the other."""
+        """Return whether no records of this kind were written since one side copied the other."""
         return self._tables.get(kind) is other._tables.get(kind)
 
     def all(self, kind: type[R]) -> tuple[R, ...]:
@@ -74,7 +73,7 @@ class Facts:
         raise MissingFact(f"no {kind.__name__} on this phone")
 
     def add(self, record: R) -> R:
-        """Store a new record; the stored one, with its id, comes back."""
+        """Store a new record; return the stored one, with its id."""
         kind = type(record)
         stored = dataclasses.replace(cast("Any", record), id=self.next_id)
         self.next_id += 1

@@ -1,10 +1,10 @@
-"""What goes wrong with a phone, how often, and for how long.
+"""Injected faults of a phone: which, how often, and for how long.
 
-Faults are settings of a device, drawn from a stream of their own (turning them on changes no
-latency) or scheduled for the n-th action of every episode. At most one is drawn for an action, so
-each chance is exactly the share of actions that it strikes. A fault that cannot strike (a stuck
-keyboard where nothing is typed) passes by when it was drawn; a scheduled one waits for the first
-action that it can strike.
+Faults are settings of a device, drawn from a random stream of their own (turning them on changes no
+latency) or scheduled for the n-th action of every episode. At most one is drawn per action, so each
+probability is exactly the share of actions that it strikes. A drawn fault that does not apply (a
+stuck keyboard where nothing is typed) is dropped; a scheduled one waits for the first action to
+which it applies.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ WAITS = Fixed("waits of the simulated phone; the faults themselves are settings"
 
 @dataclass(frozen=True, slots=True)
 class Faults:
-    """Chances per action, a schedule {action number: kind}, and how long one waits for the phone.
+    """Probabilities per action, a schedule {action number: kind}, and waits for the phone.
 
-    Actions are counted from 1 at each reset. Of an app crash, a stuck keyboard and a slow page
-    the chance is that per action in an app, per typed text and per page that loads.
+    Actions are counted from 1 at each reset. The probability of an app crash is per action in an
+    app, of a stuck keyboard per typed text, of a slow page per page that loads.
     """
 
     freeze: PerAction = 0.0
@@ -71,12 +71,12 @@ class Faults:
 
     @property
     def total(self) -> float:
-        """The chance that an action is struck by anything."""
+        """The probability that any fault strikes an action."""
         return math.fsum(getattr(self, kind) for kind in KINDS)
 
 
 class FaultStream:
-    """The faults of one episode on one device."""
+    """Draws the faults of one episode on one device."""
 
     __slots__ = ("_action", "_any", "_drawn", "_due", "_faults", "_rng")
 
@@ -86,10 +86,10 @@ class FaultStream:
         self._rng = random.Random(f"faults/{device}/{seed}/{attempt}")
         self._action = 0
         self._drawn: FaultKind | None = None
-        self._due: list[FaultKind] = []  # scheduled, and not struck yet
+        self._due: list[FaultKind] = []  # scheduled faults that have not struck yet
 
     def next_action(self) -> int:
-        """Draw for the next action, whose number comes back."""
+        """Draw the fault of the next action, and return the action's number."""
         self._action += 1
         if self._action in self._faults.schedule:
             self._due.append(self._faults.schedule[self._action])
@@ -105,7 +105,7 @@ class FaultStream:
         return None
 
     def strikes(self, kind: FaultKind) -> bool:
-        """Whether this fault strikes now; asked only where it can. It strikes once."""
+        """Return whether this fault strikes now, once; to be called only where it applies."""
         if kind in self._due:
             self._due.remove(kind)
             return True

@@ -1,7 +1,7 @@
-"""A finger for a simulated phone: it taps what it can read, by label.
+"""Operate a simulated phone by the labels of its elements instead of coordinates.
 
-For scripts, notebooks and tests that want to say `finger.tap("New note")` and not where that is.
-An agent has no such finger; it has to find the place itself.
+For scripts, notebooks and tests, which can write `finger.tap("New note")`. Agents do not use it:
+they have to find the coordinates themselves.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from phonesim.phone import Phone
 
 
 class Script(Protocol):
-    """Something that says what to do on the screen it is shown, such as the solver of a task."""
+    """Chooses the next action by the elements on the screen, such as the solver of a task."""
 
     def next(self, elements: Sequence[Element]) -> Action: ...
 
 
 class Finger:
-    """Operates one phone. Of several things with the same label it takes the topmost that reacts:
-    of a photo and its caption, the photo.
+    """Operates one phone. Of several elements with the same label it takes the topmost that reacts
+    to touches: of a photo and its caption, the photo.
     """
 
     def __init__(self, phone: Phone) -> None:
@@ -39,12 +39,12 @@ class Finger:
         self.phone.perform(LongPress(*self._place(label, role)))
 
     def _place(self, label: str, role: str | None) -> tuple[float, float]:
-        """The middle of what is called so, in shares of the screen."""
+        """Return the centre of the element with that label, in shares of the screen."""
         (x, y), display = self.find(label, role).centre, self.phone.display
         return x / display.width, y / display.height
 
     def fill(self, field: str, text: str) -> None:
-        """Type into a field, after what stands in it."""
+        """Type into a field, after its current content."""
         self.tap(field, "field")
         self.phone.perform(TypeText(text))
 
@@ -54,12 +54,12 @@ class Finger:
         self.phone.perform(Swipe(0.5, start, 0.5, end, seconds=0.8))
 
     def follow(self, script: Script) -> None:
-        """Do what a script says, screen by screen, until it says that it is done."""
+        """Perform a script's actions until it returns a final one, such as `Done`."""
         while not isinstance(action := script.next(self.phone.elements()), FINAL_ACTIONS):
             self.phone.perform(action)
 
     def find(self, label: str, role: str | None = None) -> Element:
-        """The element with that label; a clear error where there is none on the screen."""
+        """Return the element with that label; raise `UsageError` if the screen has none."""
         if found := self._matching(label, role):
             reacting = [element for element in found if element.clickable or element.holdable]
             return (reacting or found)[-1]
@@ -76,5 +76,5 @@ class Finger:
 
     @property
     def labels(self) -> set[str]:
-        """Everything that can be read on the screen."""
+        """All texts on the screen."""
         return {element.text for element in self.phone.elements()}

@@ -1,7 +1,7 @@
-"""What fingers and keys do beyond tap, hold and swipe: double tap, carry, pinch; volume and power.
+"""Gestures and keys beyond tap, hold and swipe: double tap, drag and drop, pinch; volume, power.
 
-Few pages know these gestures; where none does, a double tap is two taps, a carried thing is dragged
-slowly, and a pinch does nothing, as on a real phone.
+Few pages handle these gestures. Elsewhere a double tap is two taps, drag and drop is a slow drag,
+and a pinch does nothing, as on a real phone.
 """
 
 from __future__ import annotations
@@ -15,11 +15,11 @@ from phonesim.system import VOLUME_STEP, change_volume
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
-CARRY_SECONDS = 1.0  # so slow that nothing is flung
+CARRY_SECONDS = 1.0  # so slow that it is no fling
 
 
 def double_tap(phone: Phone, x: int, y: int) -> None:
-    """What knows double taps gets one; all else is tapped twice."""
+    """Double tap an element that handles it; tap any other twice."""
     for touch in phone.scene.touch_at(x, y):
         if touch.on_tap or touch.on_tap_at:
             break
@@ -31,7 +31,7 @@ def double_tap(phone: Phone, x: int, y: int) -> None:
 
 
 def drop(phone: Phone, x: int, y: int, to_x: int, to_y: int) -> None:
-    """What can be carried is; elsewhere the finger drags slowly."""
+    """Drag and drop an element that handles it; elsewhere drag slowly."""
     drag = Drag(x, y, to_x, to_y, CARRY_SECONDS)
     if not any(touch.on_drop and touch.on_drop(drag) for touch in phone.scene.touch_at(x, y)):
         phone.drag(drag)
@@ -45,7 +45,7 @@ def pinch(phone: Phone, x: int, y: int, scale: float) -> None:
 
 
 def press_key(phone: Phone, action: Action) -> None:
-    """The keys that a phone has at its side, and those that open a part of the system."""
+    """Press a hardware key (volume, power), or open the recent apps or the shade."""
     match action:
         case Recents():
             phone.show_overlay("recents")

@@ -2,14 +2,13 @@
 
 Ids: `phonesim.gymnasium_env:Phone-General-v0` and `phonesim.gymnasium_env:Phone-Shopping-v0`. An
 action names its kind and fills in the entries that this kind needs; the others are ignored. A
-pinch around `point` spreads the fingers by 10 ** (2 · to[0] - 1): from 0.1 times to 10 times. What
-the user replies to `ask_user`, whose question is `text`, is `info["reply"]`. New kinds come last:
-a number of an action means what it always meant. The
-reward is 1 when the task is done and 0 otherwise; with `progress_reward=True`, each step earns what
-it adds to the share of the task's facts that are reached, and nothing while something else is
-damaged. `terminated`: the agent said that it was done, gave an answer or gave up. `truncated`: the
-step limit was reached, or the device failed (`info["fault"]` says how). The last `info` also has
-`progress`, `missing` and `collateral`.
+pinch around `point` spreads the fingers by 10 ** (2 · to[0] - 1): from 0.1 times to 10 times. The
+user's reply to `ask_user`, whose question is `text`, is `info["reply"]`. New kinds are appended:
+the number of an existing kind never changes. The reward is 1 when the task is done and 0 otherwise;
+with `progress_reward=True`, each step earns what it adds to the share of the task's facts that are
+reached, and nothing while something else is damaged. `terminated`: the agent said that it was done,
+gave an answer or gave up. `truncated`: the step limit was reached, or the device failed
+(`info["fault"]` says how). The last `info` also has `progress`, `missing` and `collateral`.
 """
 
 from __future__ import annotations
@@ -111,7 +110,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
     ) -> None:
         self.render_mode = render_mode
         self._progress_reward = progress_reward
-        self._progress = 0.0  # that was rewarded so far
+        self._progress = 0.0  # rewarded so far
         self._split: Split = split
         self._names = template_names(split, family)
         if not self._names:
@@ -134,7 +133,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """A new task: drawn from the split, or `options={"task": "notes.create/train/7"}`."""
+        """Start a task: drawn from the split, or `options={"task": "notes.create/train/7"}`."""
         super().reset(seed=seed)
         task_id = (options or {}).get("task") or self._draw_task()
         task, _ = load_task(task_id)
@@ -177,7 +176,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
         return {name: getattr(verdict, name) for name in names}
 
     def _earned(self, info: dict[str, Any]) -> float:
-        """What this step adds to the progress; all of a task's steps together earn 1 at most."""
+        """Return what this step adds to the progress; the steps of a task sum to 1 at most."""
         reached = 0.0 if info["collateral"] else info["progress"] or 0.0
         earned, self._progress = reached - self._progress, reached
         return float(earned)
@@ -198,7 +197,7 @@ class PhoneEnv(gymnasium.Env[Observed, dict[str, Any]]):
 
 
 def phone_action_space() -> spaces.Dict:
-    """What `read_action` reads."""
+    """Return the action space whose samples `read_action` converts."""
     text = spaces.Text(max_length=MAX_TEXT, min_length=0, charset=CHARACTERS)
     point = spaces.Box(0.0, 1.0, (2,), dtype=np.float32)
     kind = spaces.Discrete(len(KINDS))
@@ -206,7 +205,7 @@ def phone_action_space() -> spaces.Dict:
 
 
 def read_action(action: dict[str, Any]) -> Action:
-    """A sample of the action space as one of our actions."""
+    """Convert a sample of the action space to an `Action`."""
     kind = int(action["kind"])
     if not 0 <= kind < len(KINDS):
         raise InvalidAction(f"action kind {kind}; there are {len(KINDS)}: {', '.join(KINDS)}")

@@ -24,7 +24,7 @@ _CLASSES = {
 
 
 def uiautomator_xml(elements: tuple[Element, ...], package: str) -> str:
-    """The elements as `uiautomator dump` would write them."""
+    """Return the elements as the XML that `uiautomator dump` would write."""
     nodes = "".join(_node(index, element, package) for index, element in enumerate(elements))
     return (
         "<?xml version='1.0' encoding='UTF-8' standalone='yes' ?>"

@@ -1,4 +1,4 @@
-"""Pictures of what the phone says and writes: its languages side by side, scripts and keyboards."""
+"""Pictures of the phone's languages side by side, and of its scripts and keyboards."""
 
 from __future__ import annotations
 

@@ -1,9 +1,9 @@
 """How long a phone takes: distributions of every wait between an action and its screenshot.
 
 The numbers are those of an emulator driven over adb: the fixed waits of the paper's released code,
-and log-normals around what its published throughput needs (set by hand: replace them by what you
-measure). Draws come from a stream named after the device and the episode's seed, so that a run can
-be repeated to the second, and what one device draws never depends on another.
+and log-normals around what its published throughput needs (set by hand: replace them by your own
+measurements). Each device and episode seed has its own random stream, so that a run is repeatable
+to the second, and the draws of one device never depend on another.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ SHORTEST_EPISODE, MAX_EPISODE = 0.1, 10.0  # bounds of an episode's multiplier: 
 
 @dataclass(frozen=True, slots=True)
 class LogNormal:
-    """Seconds with a long tail: their median, the deviation of their logarithm, and a cap.
+    """Log-normal seconds: the median, the standard deviation of the logarithm, and a cap.
 
-    Without deviation it is a fixed wait.
+    At deviation 0 it is a fixed wait.
     """
 
     median: Seconds
@@ -49,7 +49,7 @@ class LogNormal:
         free = self.median * math.exp(self.log_sd**2 / 2)
         if self.cap is None:
             return free
-        # E[min(X, cap)]: what lies below the cap, and the cap for all that lies above it
+        # E[min(X, cap)]: the partial mean below the cap, plus the cap times the mass above it
         bound = math.log(self.cap / self.median) / self.log_sd
         below = NormalDist().cdf(bound - self.log_sd)
         return free * below + self.cap * (1.0 - NormalDist().cdf(bound))
@@ -60,7 +60,7 @@ ZERO = LogNormal(0.0)
 
 @dataclass(frozen=True, slots=True)
 class ResetLatency:
-    """How long it takes until a clean phone is ready: end the old one, make a new one, boot it."""
+    """The time until a clean phone is ready: end the old one, clone a new one, boot it."""
 
     teardown: LogNormal = ZERO
     clone_pause: Seconds = 0.0  # before the copy, so that the old phone lets go of its files
@@ -88,8 +88,8 @@ class ResetLatency:
 class Latency:
     """Every wait of one kind of device.
 
-    `slowdowns` are factors for all of a device's waits, one of them for each device by its name;
-    `episode_log_sd` spreads whole episodes (not their resets) by a factor drawn once for each.
+    `slowdowns` are factors for all waits of a device; its name chooses one of them.
+    `episode_log_sd` spreads the waits of episodes (not of resets) by a factor drawn per episode.
     """
 
     reset: ResetLatency = field(default_factory=ResetLatency)
@@ -112,14 +112,14 @@ class Latency:
             raise InvalidSetting("latency.slowdowns is empty; give (1.0,) for devices all alike")
 
     def slowdown_of(self, device: str) -> float:
-        """The same for a device in every episode."""
+        """Return the factor of a device, the same in every episode."""
         return random.Random(f"slowdown/{device}").choice(self.slowdowns)
 
 
 class Durations:
-    """What the waits of one episode on one device come to, drawn in the order they are asked for.
+    """Draws the waits of one episode on one device, in the order of the calls.
 
-    `attempt` tells repetitions of the same episode apart, where they should differ.
+    `attempt` gives repetitions of the same episode different draws.
     """
 
     __slots__ = ("_factor", "_latency", "_rng", "_slowdown")
@@ -152,7 +152,7 @@ class Durations:
         return self._factor * self._latency.page_load.draw(self._rng)
 
     def of_settling(self) -> float:
-        """Until the screen is worth a look, white pictures included."""
+        """Draw the seconds until the screen has settled, retries at white pictures included."""
         latency, rng, white = self._latency, self._rng, 0
         seconds = latency.settle.draw(rng)
         if latency.white_chance:
@@ -184,11 +184,11 @@ PAPER_EMULATOR = Latency(  # a fresh clone for every episode, a fixed wait befor
 SNAPSHOT_EMULATOR = replace(PAPER_EMULATOR, reset=ResetLatency(boot=LogNormal(5.0, 0.5)))
 EVENT_DRIVEN = replace(SNAPSHOT_EMULATOR, settle=LogNormal(1.5))
 
-# Stress: machines of unequal speed, and tasks whose durations lie up to 100x apart.
+# For stress tests: machines of unequal speed, and tasks whose durations differ by up to 100x.
 SLOWDOWNS = (1.0, 1.5, 2.0, 4.0)
 EPISODE_LOG_SD = 1.0
 
-# What the other stations of an episode take, for models of a whole system.
+# Durations of the other stages of an episode, for models of a whole system.
 IMAGE_FEATURES = LogNormal(0.3, 0.2)
 POLICY_INFERENCE = LogNormal(2.0, 0.35)  # without a key-value cache
 POLICY_INFERENCE_CACHED = LogNormal(0.6, 0.3)

@@ -1,9 +1,9 @@
 """The phone itself: it takes actions, knows facts, runs apps and draws its screen.
 
-It knows nothing of time that passes outside (see `simulated_device`): its own clock goes on with
-its actions, and what happens by itself meanwhile (`world`) follows from the seed and that clock.
-The same seed and the same actions always give the same pixels. Its whole state is one record, so a
-snapshot costs microseconds.
+It does not know device time (see `simulated_device`): its own clock advances with its actions, and
+world events meanwhile (`world`) follow from the seed and that clock. The same seed and the same
+actions always give the same pixels. Its whole state is one record, so a snapshot takes
+microseconds.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ EDGE = 28  # a swipe that starts above this line pulls the shade down
 
 
 class _Drawing(threading.local):
-    """The canvases of a thread, one for each kind of screen: its phones draw on it in turn."""
+    """The canvases of a thread, one per display, which all phones of the thread share."""
 
     def __init__(self) -> None:
         self._canvases: dict[Display, Canvas] = {}
@@ -82,14 +82,14 @@ class Phone:
     ) -> None:
         self._canvas: Canvas | None = None  # None: the thread's
         self._scene: Scene | None = None
-        self._frame: Callable[[], Pixels | None] = lambda: None  # while somebody has it
+        self._frame: Callable[[], Pixels | None] = lambda: None  # the last frame, while referenced
         self.state: PhoneState
         self.restore(new_state(seed, drift or Drift(), display))
 
     # The whole state ---------------------------------------------------------------------------
 
     def snapshot(self) -> PhoneState:
-        """The phone as it is now; any number of phones may go on from it."""
+        """Return the state as it is now; any number of phones may continue from it."""
         return replace(self.state, facts=self.state.facts.copy())
 
     def restore(self, state: PhoneState) -> None:
@@ -97,12 +97,12 @@ class Phone:
         self._scene = None
 
     def draw_on(self, canvas: Canvas) -> None:
-        """Draw on this canvas from now on, for example on one that keeps labels."""
+        """Draw on this canvas from now on, such as on one that keeps labels."""
         self._canvas = canvas
         self._scene = None
 
     def refresh(self) -> None:
-        """Draw anew: somebody changed facts from outside."""
+        """Draw again at the next frame, after facts were changed from outside."""
         self._scene = None
 
     @property
@@ -119,11 +119,11 @@ class Phone:
 
     @property
     def language(self) -> Language:
-        """The one that its settings name."""
+        """The language in the system settings."""
         return language(self.facts.one(SystemSettings).language)
 
     def update(self, **changes: Any) -> None:
-        """Replace parts of the state; the screen is drawn anew."""
+        """Replace parts of the state; the screen is drawn again."""
         self.state = replace(self.state, **changes)
         self._scene = None
 
@@ -141,7 +141,7 @@ class Phone:
         return self._draw() if frame is None else frame
 
     def elements(self) -> tuple[Element, ...]:
-        """What stands on the screen, in drawing order; bounds are pixels."""
+        """Return the elements on the screen, in drawing order; bounds are in pixels."""
         return self.display.in_pixels(self.scene.elements)
 
     @property
@@ -163,7 +163,7 @@ class Phone:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> None:
-        """Carry out an action. What the agent only says leaves the phone as it is."""
+        """Carry out an action. Actions in `ONLY_SAID`, such as an answer, change nothing."""
         if isinstance(action, ONLY_SAID):
             return
         before = self.now
@@ -210,7 +210,7 @@ class Phone:
 
     def _begin(self, waited: float) -> None:
         passed = timedelta(seconds=SECONDS_PER_ACTION + round(waited))
-        scene = self.scene  # what the finger meets is what was on the screen before
+        scene = self.scene  # the action hits the screen as it was before
         actions = self.state.actions + 1
         self.update(now=self.now + passed, actions=actions, message=None, heads_up=0)
         self._scene = scene
@@ -226,7 +226,7 @@ class Phone:
         self._scene = None
 
     def run(self, handler: Handler) -> None:
-        """Let a handler act. Where its page is about something that is gone, the page closes."""
+        """Call a handler; close the page in front if it is about a fact that is gone."""
         try:
             handler()
         except MissingFact:
@@ -265,7 +265,7 @@ class Phone:
     # Typing ------------------------------------------------------------------------------------
 
     def focus(self, key: str | None, label: str = "") -> None:
-        """Put the cursor into a field, and scroll so far that the keyboard does not hide it."""
+        """Focus a field (None: no field), and scroll so that the keyboard does not hide it."""
         if key is not None and self.state.focus is None and self._scene is not None:
             fields = [e for e in self._scene.elements if (e.role, e.text) == ("field", label)]
             bottom = max((field.bounds[3] for field in fields), default=0)
@@ -276,7 +276,7 @@ class Phone:
         self.update(focus=key, keyboard="lower")
 
     def type_text(self, text: str) -> None:
-        """Text into the focused field, after what stands there. Without a focus, nothing."""
+        """Append text to the focused field; without a focus do nothing."""
         key = self.state.focus
         if key is not None:
             self.remember(key, f"{self.routes[-1].memory.get(key) or ''}{text}")
@@ -290,7 +290,7 @@ class Phone:
         self.update(keyboard=layer)
 
     def submit(self) -> None:
-        """Enter: what the focused field does with it."""
+        """Press Enter: call the focused field's handler."""
         handler = self.scene.on_submit
         if self.state.focus is not None and handler:
             self.run(handler)
@@ -314,7 +314,7 @@ class Phone:
         self._set_routes((*self.routes, route), focus=None)
 
     def pop(self) -> None:
-        """Close the page in front; below an app's first page lies the home screen."""
+        """Close the page in front; if it is an app's first page, go to the home screen."""
         if len(self.routes) > 1:
             self._set_routes(self.routes[:-1], focus=None)
         elif self.state.front != LAUNCHER:
@@ -334,14 +334,14 @@ class Phone:
         )
 
     def stop(self, name: str) -> None:
-        """End an app; what it had open is gone, its facts stay."""
+        """End an app: its open pages are gone, its facts stay."""
         running = {app: routes for app, routes in self.state.running.items() if app != name}
         front = LAUNCHER if self.state.front == name else self.state.front
         recent = tuple(app for app in self.state.recent if app != name)
         self.update(running=running, recent=recent, front=front, focus=None)
 
     def crash(self) -> None:
-        """The app in front stops, and a dialog says so. The home screen never does."""
+        """Stop the app in front and show a dialog about it. The home screen never crashes."""
         app = self.state.front
         if app != LAUNCHER:
             self.stop(app)

@@ -31,7 +31,7 @@ def draw_screen(
     display: Display = STANDARD,
     language: str = "English",
 ) -> Image.Image:
-    """The home screen, or an app; then whatever the labels in `taps` lead to."""
+    """Draw the home screen or an app, after taps on the labels in `taps`."""
     return Image.fromarray(phone_at(app, seed, taps, display, language).frame())
 
 
@@ -82,9 +82,9 @@ def draw_looks(app: str, seeds: int) -> Image.Image:
 def tile_pictures(
     pictures: Sequence[Image.Image], captions: Sequence[str], columns: int, width: int
 ) -> Image.Image:
-    """Pictures side by side with a caption below each, in 256 colours: small enough to send.
+    """Tile pictures with a caption below each, in 256 colours, which keeps the file small.
 
-    Those that are as wide as asked for keep their pixels.
+    Pictures that already have the width `width` are not resampled.
     """
     height = round(width * pictures[0].height / pictures[0].width)
     columns = min(columns, len(pictures))
@@ -102,7 +102,7 @@ def tile_pictures(
 
 
 def few_colors(sheet: Image.Image) -> Image.Image:
-    """The sheet in 256 colours, those of large and of small things alike."""
+    """Return the sheet in 256 colours, chosen by k-means so that small things keep theirs."""
     return sheet.quantize(256, kmeans=1, dither=Image.Dither.NONE)
 
 

@@ -1,8 +1,8 @@
-"""One frame in the making: the canvas, what stands on it, and what a finger would do there.
+"""One frame being drawn: the canvas, the elements on it, and the regions that react to touches.
 
-Widgets draw through a scene and tell it about themselves; the phone then asks it which handler lies
+Widgets draw through a scene and register themselves in it; the phone then looks up the handler
 under a point. `background` is the colour behind what is drawn now (None over a picture), so that
-text and corners can come from finished tiles.
+text and corners can be copied from cached tiles.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ Handler = Callable[[], None]
 
 
 class Drag(NamedTuple):
-    """A finger's way over the screen, in pixels."""
+    """The path of a finger over the screen, in layout units."""
 
     x: int
     y: int
@@ -34,8 +34,8 @@ class Drag(NamedTuple):
 
 
 class Touch(NamedTuple):
-    """A region that reacts. `on_drag` says whether it took the drag, `on_drop` whether it let go of
-    something there; `on_tap_at` gets the x, `on_pinch` how much further apart two fingers went.
+    """A region that reacts. `on_drag` and `on_drop` return whether they handled the drag;
+    `on_tap_at` gets the x, `on_pinch` the factor by which two fingers moved apart.
     """
 
     bounds: Rect
@@ -49,7 +49,7 @@ class Touch(NamedTuple):
 
 
 class Scene:
-    """A frame in the making."""
+    """A frame that is being drawn."""
 
     __slots__ = (
         "background",
@@ -94,7 +94,7 @@ class Scene:
         focused: bool = False,
         enabled: bool = True,
     ) -> None:
-        """Say what stands at rect = (x, y, width, height), as far as the clip lets it show."""
+        """Register an element at rect = (x, y, width, height), cut to the canvas's clip."""
         if self.inert:
             return
         x, y, width, height = rect
@@ -116,7 +116,7 @@ class Scene:
             self.touches.append(Touch(bounds, on_tap, on_hold, on_drag, on_tap_at))
 
     def open_window(self, name: str, *, alone: bool) -> None:
-        """Start a window on top. `alone`: what lies below can be neither read nor touched."""
+        """Start a window on top. `alone`: what is below can be neither read nor touched."""
         self.window = name
         if alone:
             self.elements.clear()

@@ -1,9 +1,9 @@
-"""The simulated phone as a device: time passes, and things go wrong.
+"""The simulated phone as a `Device`, with latency and faults.
 
-The phone itself is exact and instant; this is the layer that makes it as slow and as unreliable as
-the real thing, on request. Pixels depend only on the seed, the drift and the actions; seconds and
-faults only on the device's name, the seed and the actions. A seed that failed on a device draws
-anew when it is tried again, so that a retry is not doomed to meet the same fault.
+The phone itself is exact and instant; this layer makes it as slow and as unreliable as a real one,
+if asked to. Pixels depend only on the seed, the drift and the actions; seconds and faults only on
+the device's name, the seed and the actions. After a failure on a seed, the next attempt has other
+draws, so that a retry is not doomed to meet the same fault.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ BLANKS: tuple[tuple[FaultKind, str], ...] = (("black_screen", "black"), ("white_
 
 
 class SimulatedDevice:
-    """A `Device` that lives in memory. `phone` is open to judges, which compare facts."""
+    """Implements `Device` in memory. `phone` gives judges access to the facts."""
 
     def __init__(
         self,
@@ -59,7 +59,7 @@ class SimulatedDevice:
         self._ready = False
         self._settled = False
         self._failure: DeviceError | None = None
-        self._failures: Counter[int] = Counter()  # by seed
+        self._failures: Counter[int] = Counter()  # number by seed
         self._seed = 0
         self._seconds = 0.0
         self._durations: Durations
@@ -68,7 +68,7 @@ class SimulatedDevice:
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """A phone fresh from its box, whatever happened to the one before."""
+        """Set up a new phone by the seed, whatever happened to the one before."""
         state = new_state(
             seed, self.drift, self.display
         )  # refuses a bad seed before anything has changed
@@ -92,7 +92,7 @@ class SimulatedDevice:
 
     @property
     def phone(self) -> Phone:
-        """The phone itself, also after a failure: a judge may want to see what was left."""
+        """The phone itself, also after a failure, so that a judge can read its facts."""
         if self._phone is None or not self._ready:
             raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
         return self._phone
@@ -129,7 +129,7 @@ class SimulatedDevice:
         self._settled = False
 
     def fork(self, name: str, clock: Clock | None = None) -> SimulatedDevice:
-        """A second device that goes on from here, on a clock of its own (virtual unless given)."""
+        """Return a second device in this state, with its own clock (virtual unless given)."""
         state = self.snapshot()
         other = SimulatedDevice(name, self.drift, self.latency, self.faults, clock, self.display)
         other._begin(state.seed)
@@ -144,7 +144,7 @@ class SimulatedDevice:
         return Screen(phone.frame())
 
     def elements(self) -> tuple[Element, ...]:
-        """Read off the screen; that takes as long as a picture of it."""
+        """Return the elements on the screen, which takes as long as a screenshot."""
         phone = self._working_phone()
         self._look()
         return phone.elements()
@@ -174,7 +174,7 @@ class SimulatedDevice:
         return Screen(phone.frame())
 
     def _break_before(self, action: Action, number: int) -> None:
-        """The faults that keep an action from reaching the phone."""
+        """Raise if a fault keeps the action from reaching the phone."""
         strikes = self._stream.strikes
         if strikes("disconnect"):
             self._fail(DeviceDisconnected, action, number, "the connection to the phone is gone")
@@ -203,7 +203,7 @@ class SimulatedDevice:
         self._pass(seconds)
 
     def _blank_out(self, action: Action, number: int) -> None:
-        """A blank picture is taken again a few times; the phone may come back meanwhile."""
+        """If a blank-screen fault strikes, retry the picture a few times; raise if it stays."""
         for kind, color in BLANKS:
             if self._stream.strikes(kind):
                 every, most = self.faults.blank_retry_seconds, self.faults.blank_retries
@@ -233,12 +233,12 @@ class SimulatedDevice:
 
 
 def _page(phone: Phone) -> tuple[str, list[tuple[str, tuple[Plain, ...]]]]:
-    """What is open in front. A page with a new scroll or draft in its memory stays itself."""
+    """Return the app and the open pages in front, without their memory (scroll, drafts)."""
     return phone.state.front, [(route.page, route.args) for route in phone.routes]
 
 
 def _describe(action: Action) -> str:
-    """What was typed may be private, and long."""
+    """Describe an action without its typed text, which may be private and long."""
     if isinstance(action, TypeText):
         return f"TypeText of {len(action.text)} characters"
     return repr(action)[:80]

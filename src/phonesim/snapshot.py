@@ -1,10 +1,10 @@
-"""A phone's whole state as bytes that can be kept on disk or sent to another machine.
+"""Serialise a phone's whole state to bytes, to store them or send them to another machine.
 
 Layout: magic (8 bytes), version (2), a blake2b digest (16) of the version and the payload, and the
 payload: JSON, compressed with zlib. Nothing in it is ever executed: kinds of records are looked up
 among those that the phone and its apps declare, pages among those of their app; each field is
-checked against its type, and the screen is drawn once. The digest guards against accidents, the
-checks against malice. Whatever is wrong, `from_bytes` raises `CorruptSnapshot` and nothing else.
+checked against its type, and the screen is drawn once. The digest detects accidental damage, the
+checks malicious content. Whatever is wrong, `from_bytes` raises `CorruptSnapshot` only.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ HEADER = len(MAGIC) + 2 + 16
 MAX_BYTES = 16 * 2**20  # of JSON; a furnished phone has a small share of that
 DEEPEST = 32  # tuples within tuples
 SYSTEM_KINDS = (SystemSettings, InstalledApp, Notification)
-# What reading, and then drawing, a state of the wrong shape runs into.
+# The errors that reading or drawing a malformed state can raise.
 UNFIT = (
     ArithmeticError, AttributeError, LookupError, OSError, RecursionError, TypeError, ValueError,
     DistrlError,
@@ -54,7 +54,7 @@ PARTS = frozenset(
 
 
 def to_bytes(state: PhoneState) -> bytes:
-    """The state, sealed. A record of an undeclared kind is a mistake of its app: TypeError."""
+    """Serialise a state. Raise `TypeError` for records of a kind that no app declares."""
     tree = {
         "seed": state.seed,
         "now": state.now.isoformat(),
@@ -75,7 +75,7 @@ def to_bytes(state: PhoneState) -> bytes:
 
 
 def from_bytes(data: bytes) -> PhoneState:
-    """The state that was sealed; the same pixels, the same facts, the same next id."""
+    """Return the serialised state, with the same pixels, facts and next id."""
     tree = _open(data)
     try:
         state = _read_state(tree)
@@ -99,7 +99,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _open(data: bytes) -> Any:
-    """The JSON inside the seal."""
+    """Check magic, version and digest; return the parsed JSON."""
     if not isinstance(data, bytes) or data[: len(MAGIC)] != MAGIC or len(data) < HEADER:
         _refuse(f"{len(data) if isinstance(data, bytes) else data!r} bytes that are no snapshot")
     version, seal, payload = data[8:10], data[10:HEADER], data[HEADER:]
@@ -109,7 +109,7 @@ def _open(data: bytes) -> Any:
         _refuse(f"the checksum of its {len(data)} bytes is wrong: cut short or changed")
     try:
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(payload, MAX_BYTES)  # a bomb is never unpacked to its end
+        text = unpacker.decompress(payload, MAX_BYTES)  # never unpack a zip bomb
         if not unpacker.eof or unpacker.unused_data:
             _refuse(f"it unpacks to more than {MAX_BYTES} bytes, or not at all")
         return json.loads(text)
@@ -151,7 +151,7 @@ def _decode(value: object, depth: int = 0) -> Any:
 
 
 def _fits(value: object, wanted: Any) -> bool:
-    """Whether a value is of an annotated type. True is no number here, and 1 may stand for 1.0."""
+    """Return whether a value has an annotated type; bool is no number, an int may be a float."""
     origin, parts = get_origin(wanted), get_args(wanted)
     if origin in (Union, types.UnionType):
         return any(_fits(value, part) for part in parts)
@@ -172,7 +172,7 @@ def _fits(value: object, wanted: Any) -> bool:
 
 
 def _kinds() -> dict[str, Any]:
-    """Every kind of record that a phone may hold, by a name that no two of them share."""
+    """Return every kind of record that a phone may hold, by a unique name."""
     kinds = {f"system/{kind.__name__}": kind for kind in SYSTEM_KINDS}
     for app in APPS.values():
         kinds |= {f"{app.name}/{kind.__name__}": kind for kind in app.kinds}
@@ -303,7 +303,7 @@ def _check_apps(names: Iterable[str]) -> None:
 
 
 def _check_routes(app: App, routes: tuple[Route, ...]) -> None:
-    """Only pages may be called by name, and only with as many arguments as they take."""
+    """Refuse routes that name no page, or whose arguments do not fit the page's signature."""
     if not routes:
         _refuse(f"{app.name} runs, but has no page open")
     for route in routes:
@@ -316,7 +316,7 @@ def _check_routes(app: App, routes: tuple[Route, ...]) -> None:
 
 
 def _check_drawing(state: PhoneState) -> None:
-    """A page may still stumble over what it is about; better here than within an episode."""
+    """Draw the screen once: a page may still fail on its facts, better here than in an episode."""
     phone = Phone()
     phone.restore(state)
     try:

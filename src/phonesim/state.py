@@ -1,7 +1,7 @@
 """The whole state of a phone as one frozen record: what a snapshot holds.
 
-Everything in it is immutable or copied on write, so taking and restoring a snapshot costs a few
-microseconds whatever the phone holds.
+Everything in it is immutable or copied on write, so taking and restoring a snapshot takes a few
+microseconds, independent of the number of facts.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from phonesim.drift import Drift
 from phonesim.facts import Facts
 
 Plain: TypeAlias = "str | int | float | bool | tuple[Plain, ...] | None"
-Due: TypeAlias = tuple[datetime, str, int]  # when, what, and the id of what it is about
+Due: TypeAlias = tuple[datetime, str, int]  # when, which kind, and the id of its record
 LAUNCHER = "Launcher"
 
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """A page that is open: its name, what it is about, and its own state (scroll, drafts, tab)."""
+    """An open page: its name, its arguments, and its own state (scroll, drafts, tab)."""
 
     page: str
     args: tuple[Plain, ...] = ()
@@ -33,7 +33,7 @@ class Route:
 
 @dataclass(frozen=True, slots=True)
 class PhoneState:
-    """Everything that a phone is, apart from the code of its apps."""
+    """The state of a phone: everything except the code of its apps."""
 
     seed: int
     drift: Drift
@@ -51,7 +51,7 @@ class PhoneState:
     popups: int = 0  # shown since the seed
     asleep: bool = False  # the screen is off
     heads_up: int = 0  # the id of a notification that has just come; 0: none
-    due: tuple[Due, ...] = ()  # what will happen by itself
+    due: tuple[Due, ...] = ()  # events scheduled by the world
     arrived: tuple[int, ...] = ()  # the ids of records that the world has added
     moved: tuple[tuple[int, str], ...] = ()  # ids and fields that the world has changed
     display: Display = STANDARD  # its screen

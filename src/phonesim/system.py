@@ -101,7 +101,7 @@ class InstalledApp:
 
 @dataclass(frozen=True, slots=True)
 class Notification:
-    """Something an app wants to say; shown in the shade."""
+    """A notification of an app, shown in the shade."""
 
     id: int = 0
     app: str = ""
@@ -114,19 +114,19 @@ RADIOS = ("wifi", "bluetooth", "hotspot")  # what airplane mode switches off
 
 
 def offline(settings: SystemSettings) -> bool:
-    """Nothing from outside can be reached: no Wi-Fi and no mobile data, or airplane mode."""
+    """Return whether there is no network: neither Wi-Fi nor mobile data, or airplane mode."""
     return settings.airplane_mode or not (settings.wifi or settings.mobile_data)
 
 
 def change_volume(facts: Facts, by: float) -> float:
-    """Change the volume of media, as the volume keys do; returns the new one."""
+    """Change the media volume, as the volume keys do; return the new one."""
     level = min(max(facts.one(SystemSettings).media_volume + by, 0.0), 1.0)
     facts.change(SystemSettings, media_volume=level)
     return level
 
 
 def switch(facts: Facts, name: str, on: bool) -> None:
-    """Switch a system setting, and what a phone switches along with it."""
+    """Switch a system setting, and the settings that a phone switches along with it."""
     settings = facts.one(SystemSettings)
     if name == "airplane_mode":
         facts.put(_with_airplane_mode(settings, on))
@@ -138,7 +138,7 @@ def switch(facts: Facts, name: str, on: bool) -> None:
 
 
 def _with_airplane_mode(settings: SystemSettings, on: bool) -> SystemSettings:
-    """Airplane mode silences the radios; without it, those that were on come back."""
+    """Switch airplane mode: on turns off the radios, off restores those that were on."""
     if on:
         running = tuple(name for name in RADIOS if getattr(settings, name))
         silent = replace(settings, wifi=False, bluetooth=False, hotspot=False)

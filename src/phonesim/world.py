@@ -1,14 +1,14 @@
-"""What happens on a phone by itself while its clock goes on, if its drift has an event rate.
+"""World events: what changes on a phone without an action, if its drift has an event rate.
 
-Alarms and timers ring when they are due, calendars remind, the battery falls. Every five seconds of
-the phone's clock may bring a message, a mail, a call or news of an order; who has been written to
-answers after a while. Where the everyday apps are, they have news too (`everyday_events`). All of
-it follows from the seed and the phone's clock, so that a snapshot goes on as the phone itself
-would. What people and services say then is in the phone's language.
+Alarms and timers ring when they are due, calendars remind, the battery drains. Every five seconds
+of the phone's clock may bring a message, a mail, a call or news of an order; people who were sent a
+message reply after a while. Phones with the everyday apps have their events too
+(`everyday_events`). All of it follows from the seed and the phone's clock, so that a restored
+snapshot continues as the phone itself would. Texts are in the phone's language.
 
-What the world adds or changes is remembered in the phone's state (`arrived`, `moved`), for judges:
-nobody is to blame for it. Services write from conversations of their own and orders move only once
-they can no longer be cancelled, so that no task becomes impossible on the way.
+What the world adds or changes is listed in the phone's state (`arrived`, `moved`), so that judges
+do not blame the agent for it. Services write in conversations of their own, and orders move only
+once they can no longer be cancelled, so that no task becomes impossible on the way.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ ORDER_NEWS = {
 
 
 def pass_time(phone: Phone, before: datetime) -> None:
-    """Let happen what happens after `before`, up to the phone's time."""
+    """Apply the events after `before`, up to the phone's time."""
     _drain_battery(phone, before)
     _await_replies(phone, before)
     for _, kind, about in sorted(_due(phone, before)):
@@ -75,7 +75,7 @@ def snooze(phone: Phone, alarm_id: int) -> None:
 
 
 def _due(phone: Phone, before: datetime) -> Iterator[Due]:
-    """What falls into the time since `before`: what was waiting, and what facts have a time for."""
+    """Yield events due since `before`: scheduled ones, and those whose time is in the facts."""
     now, waiting = phone.now, phone.state.due
     if waiting:
         phone.update(due=tuple(each for each in waiting if each[0] > now))
@@ -96,7 +96,7 @@ def _due(phone: Phone, before: datetime) -> Iterator[Due]:
 
 
 def _ring(phone: Phone, kind: str, about: int) -> None:
-    """Ring over whatever is in front; while something else does, wait."""
+    """Ring over whatever is in front; postpone it while another pop-up is open."""
     if phone.state.popup:
         later = phone.now + timedelta(seconds=2 * TICK)
         phone.update(due=(*phone.state.due, (later, kind, about)))
@@ -123,7 +123,7 @@ def _remind(phone: Phone, event_id: int) -> None:
 
 
 def _reply(phone: Phone, conversation_id: int) -> None:
-    """Whoever was written to answers."""
+    """Add a reply to a conversation in which the user wrote."""
     chat = phone.facts.find(Conversation, lambda each: each.id == conversation_id)
     if chat is not None and not is_offline(phone):
         share = phone.uniform("reply", chat.number, tick(phone.now))
@@ -140,7 +140,7 @@ WHEN_DUE: dict[str, Callable[[Phone, int], None]] = {
 
 
 def _await_replies(phone: Phone, before: datetime) -> None:
-    """What was sent just now, on the screen of before, will be answered in 20 to 60 seconds."""
+    """Schedule replies, 20 to 60 seconds from now, to messages sent at `before`."""
     sent = phone.facts.where(Message, lambda each: each.ours and each.time == before)
     for message in sent:
         wait = 20 + 40 * phone.uniform("reply after", message.conversation, tick(phone.now))
@@ -150,7 +150,7 @@ def _await_replies(phone: Phone, before: datetime) -> None:
 
 
 def _drain_battery(phone: Phone, before: datetime) -> None:
-    """A per cent for each full minute of the phone's clock."""
+    """Reduce the battery by one per cent for each full minute of the phone's clock."""
     passed = [
         int((at - EPOCH).total_seconds()) // SECONDS_PER_PERCENT for at in (before, phone.now)
     ]
@@ -194,7 +194,7 @@ def _mail(phone: Phone, rng: random.Random) -> None:
 
 
 def _call(phone: Phone, rng: random.Random) -> None:
-    """Somebody calls: it is a missed call until it is answered."""
+    """Add an incoming call, which is a missed call until it is answered."""
     numbers = [contact.phone for contact in phone.facts.all(Contact) if contact.phone]
     number = rng.choice([*numbers[:8], number_for(rng)])
     settings = phone.facts.one(SystemSettings)
@@ -209,7 +209,7 @@ def _call(phone: Phone, rng: random.Random) -> None:
 
 
 def _order(phone: Phone, rng: random.Random) -> None:
-    """An order that can no longer be cancelled goes one step further."""
+    """Advance the status of an order that can no longer be cancelled."""
     moving = phone.facts.where(Order, lambda each: each.status in ON_THE_WAY[:-1])
     if not moving or is_offline(phone):
         return

@@ -1,1 +1,1 @@
-"""Screen in, action out."""
+"""Policies: models that read a screen and an instruction and choose the next action."""

@@ -1,9 +1,9 @@
 """Autoregressive sampling of answers from the model's own distribution.
 
-Nothing but the temperature is applied to it: no top-k, no top-p, no penalties,
-so that the log-probabilities recorded here are those that training computes for the same tokens.
-An answer ends with its end token, which is part of it, or after `max_new_tokens`. The device is
-asked once a token how many go on; when that is half of the rows or less, the others are dropped.
+Only the temperature is applied: no top-k, no top-p, no penalties, so that the log-probabilities
+recorded here are those that training computes for the same tokens. An answer ends with its end
+token, which is part of it, or after `max_new_tokens`. Once per token the number of unfinished
+answers is read from the device; if it is half of the rows or less, finished rows are dropped.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from distrl.bounds import Bounds, Checked, Fixed
 
 @dataclass(frozen=True, slots=True)
 class SamplingSettings(Checked):
-    """How answers are drawn."""
+    """How answers are sampled."""
 
     temperature: Annotated[
         float, Bounds(0.0, 100.0, "(below 1 sharpens the distribution)", open=True)
@@ -29,12 +29,12 @@ class SamplingSettings(Checked):
     max_new_tokens: Annotated[int, Bounds(1, 10**6, "tokens in an answer")] = 64
     greedy: Annotated[
         bool, Fixed("training explores by sampling; evaluation.greedy is for evaluation")
-    ] = False  # the likeliest token; log-probs stay those of the distribution
+    ] = False  # take the likeliest token; log-probs are still those of the sampling distribution
 
 
 @dataclass(frozen=True, slots=True)
 class SampledAnswer:
-    """The tokens of an answer, its end included, and how likely each was when it was drawn."""
+    """The tokens of an answer, end token included, and the log-probability of each one."""
 
     token_ids: tuple[int, ...]
     log_probs: tuple[float, ...]
@@ -46,12 +46,12 @@ def sample_answers(
     sampling: SamplingSettings,
     rng: torch.Generator,
 ) -> list[SampledAnswer]:
-    """One answer for each row of a decoding that has just begun."""
+    """Sample one answer for each row of a decoding that has just begun."""
     count, device = len(state.logits), end_token_ids.device
     tokens = torch.zeros((sampling.max_new_tokens, count), dtype=torch.long, device=device)
     log_probs = torch.zeros(tokens.shape, device=device)
     lengths = torch.zeros(count, dtype=torch.long, device=device)
-    rows = torch.arange(count, device=device)  # that are still decoded
+    rows = torch.arange(count, device=device)  # original indices of the rows still decoded
     going_on = torch.ones_like(rows, dtype=torch.bool)
     for place in range(sampling.max_new_tokens):
         distribution = token_distribution(state.logits, sampling.temperature)
@@ -73,10 +73,10 @@ def sample_answers(
 
 
 def drawn(distribution: Tensor, rng: torch.Generator) -> Tensor:  # [n, vocabulary] -> [n]
-    """One draw from each row of log-probabilities.
+    """Draw one token from each row of log-probabilities.
 
-    The one with the least E/p, for exponential E, is a draw from p; and unlike `multinomial` this
-    does not make a GPU wait to have p checked.
+    The token with the least E/p, for exponential E, is a draw from p. Unlike `multinomial` this
+    does not synchronise with the GPU to validate p.
     """
     noise = torch.empty_like(distribution).exponential_(generator=rng)
     return (distribution - noise.log()).argmax(-1)

@@ -1,8 +1,8 @@
-"""Gradient checkpointing: a layer keeps its inputs alone, and goes forward again on the way back.
+"""Gradient checkpointing: layers keep only their inputs, and recompute the rest in backward.
 
-Same scores and gradients, for a third more time and about a tenth of the memory. With the setting
-`auto` a policy begins without it; `engine.wiring` starts it where the estimate of a run does not
-fit the GPU, and the learner where memory runs out all the same (`gradient_step`).
+Scores and gradients are the same, for a third more time and about a tenth of the memory. With the
+setting `auto` a policy begins without it; `engine.wiring` enables it if the estimated memory of a
+run does not fit the GPU, and the learner if memory runs out all the same (`gradient_step`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from distrl.errors import InvalidSetting
 
 
 def enable_checkpointing(network: PreTrainedModel) -> None:
-    """Let its layers checkpoint while they are in training mode."""
+    """Make the network's layers checkpoint while they are in training mode."""
     if not network.supports_gradient_checkpointing:
         raise InvalidSetting(
             f"policy.gradient_checkpointing='on': a {type(network).__name__} cannot do that; "
@@ -24,12 +24,12 @@ def enable_checkpointing(network: PreTrainedModel) -> None:
         )
     every: Any = network
     every.gradient_checkpointing_enable({"use_reentrant": False})
-    # It also makes embeddings ask for gradients, which this kind of checkpointing does not need.
+    # The call also makes embeddings require gradients; non-reentrant checkpointing needs none.
     every.disable_input_require_grads()
 
 
 def checkpointing_layers(network: PreTrainedModel) -> list[GradientCheckpointingLayer]:
-    """The layers that checkpoint; none where it is not enabled."""
+    """Return the layers that checkpoint; an empty list if checkpointing is not enabled."""
     return [
         module
         for module in network.modules()

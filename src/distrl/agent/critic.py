@@ -1,14 +1,14 @@
 """The value heads: the probability of success, predicted from the policy's state of a prompt.
 
-Each head is a small network of its own on the trunk's representation; the learner takes the least
-of them. One more predicts it from the instruction alone. All give logits, in float32 whatever the
-trunk computes in, since a success probability near 1 needs the digits. By default no
-gradient goes back from here into the trunk: the critic may learn fast without moving the policy.
+Each head is a small network on the trunk's hidden state; the learner uses the minimum over heads.
+One more head predicts success from the instruction alone. All give logits, in float32 whatever the
+trunk computes in, since a success probability near 1 needs the precision. By default no gradient
+flows back into the trunk: the critic may learn fast without moving the policy.
 
-With `instruction_words` each head also reads the words of the instruction as a hashed bag: which
-kind of task it is says more about success than the state does (benchmarks/critic.py). A bag has the
-length 1 whatever the instruction's, so that no statistics of the data are needed and heads do not
-learn single words by heart; its weights begin at zero, where the values are those without words.
+With `instruction_words` each head also reads the instruction as a hashed bag of words: the kind of
+task says more about success than the state does (benchmarks/critic.py). A bag is normalised to
+length 1, so that no statistics of the data are needed and heads do not memorise single words. Its
+weights start at zero, where the values are those without words.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from distrl.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class CriticSettings(Checked):
-    """The size of the heads, what they read, and whether they may move the trunk."""
+    """The heads' number, width and inputs, and whether their gradient reaches the trunk."""
 
     heads: Annotated[int, Bounds(1, 1000, "heads; the least of their values counts")] = 2
     width: Annotated[int, Bounds(1, 10**6, "units"), Fixed("heads are small beside any trunk")] = (
-        256  # of a head's hidden layer
+        256  # width of a head's hidden layer
     )
     trains_trunk: Annotated[bool, Meaning("let the critic's gradient move the trunk")] = False
     instruction_words: Annotated[
@@ -42,9 +42,9 @@ class CriticSettings(Checked):
 
 
 class Critic(nn.Module):
-    """Reads values off representations. Starts with values near one half; heads differ.
+    """Predicts values from hidden states. Initial values are near one half; heads differ.
 
-    `words` are what `bags_of_words` makes of the instructions; None where it reads none.
+    `words` is the output of `bags_of_words` for the instructions; None if heads read no words.
     """
 
     def __init__(self, hidden_size: int, settings: CriticSettings, seed: int = 0) -> None:
@@ -52,7 +52,7 @@ class Critic(nn.Module):
         self.settings = settings
         sizes = (hidden_size, settings.width, settings.instruction_words)
         with torch.random.fork_rng(devices=[]):
-            torch.default_generator.manual_seed(seed)  # not those of the GPUs as well
+            torch.default_generator.manual_seed(seed)  # the CPU's only, not the GPUs' generators
             self.heads = nn.ModuleList(ValueHead(*sizes) for _ in range(settings.heads))
             self.instruction = ValueHead(*sizes)
 
@@ -82,7 +82,7 @@ class Critic(nn.Module):
 
 
 class ValueHead(nn.Sequential):
-    """A norm first: trunks differ by orders of magnitude in the size of their states."""
+    """A value head. It begins with a norm: trunks' states differ by orders of magnitude."""
 
     def __init__(self, hidden_size: int, width: int, slots: int) -> None:
         last = nn.Linear(width, 1)
@@ -106,7 +106,7 @@ class ValueHead(nn.Sequential):
 
 
 def bag_of_words(instruction: str, slots: int) -> NDArray[np.float32]:  # [slots]
-    """How often each word comes; a word's slot is its checksum, on every machine the same."""
+    """Count each word; its slot is its CRC-32 modulo `slots`, the same on every machine."""
     found = np.zeros(slots, np.float32)
     for word in instruction.lower().split():
         found[zlib.crc32(word.strip(".,:;!?\"'").encode()) % slots] += 1.0

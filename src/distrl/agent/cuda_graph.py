@@ -1,4 +1,4 @@
-"""A computation recorded as a CUDA graph: one launch in place of a thousand."""
+"""Records a computation as a CUDA graph: one launch in place of a thousand."""
 
 from __future__ import annotations
 
@@ -8,11 +8,13 @@ from typing import Any
 import torch
 from torch import Tensor
 
-WARM_UPS = 3  # before a recording, so that no library sets itself up within it
+WARM_UPS = 3  # runs before the capture, so that no library initialises itself during it
 
 
 def recorded(compute: Callable[[], Tensor]) -> Callable[[], Tensor]:
-    """Replays `compute`, whose tensors must stay where they are; its result is overwritten."""
+    """Return a function that replays `compute`. Tensors that `compute` reads must keep their
+    memory; each replay overwrites the result.
+    """
     aside: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
     aside.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(aside):
@@ -20,7 +22,7 @@ def recorded(compute: Callable[[], Tensor]) -> Callable[[], Tensor]:
             compute()
     torch.cuda.current_stream().wait_stream(aside)
     graph = torch.cuda.CUDAGraph()
-    # Other threads, that of a learner's next batch say, may use the GPU meanwhile.
+    # Other threads, such as the one that prepares a learner's next batch, may use the GPU.
     with torch.cuda.graph(graph, capture_error_mode="thread_local"):
         result = compute()
 

@@ -1,8 +1,8 @@
-"""The elements of a screen as the numbered list that a model reads, and what a number means.
+"""The elements of a screen as the numbered list that a model reads; maps numbers to places.
 
-The list is bounded. Of more elements than `MAX_LISTED` those that react to a finger come first, and
-the list says how many are left out; they keep the order in which they are drawn. A number becomes
-the place of its element that nothing else covers.
+The list is bounded. If there are more than `MAX_LISTED` elements, touchable ones are preferred, and
+the list says how many are left out. Elements keep their drawing order. A number maps to a point of
+its element that no other touchable element covers.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from distrl.hierarchy import Element, Elements, scrolled_at, touched_at
 
 MAX_LISTED = 64  # a screen of our phone has 30, a long web page hundreds
 LONGEST_LABEL = 60  # characters
-INSET = 0.022  # of the screen's width: where the scale of a slider begins and ends
-POINTS = (0.5, 0.25, 0.75, 0.1, 0.9)  # of an element, in the order in which they are tried
+INSET = 0.022  # of the screen's width: distance from a slider's ends to the ends of its scale
+POINTS = (0.5, 0.25, 0.75, 0.1, 0.9)  # fractions of an element, in the order they are tried
 
 
 @dataclass(frozen=True, slots=True)
 class ElementList:
-    """Elements by number, from 1. Places are shares of the screen, whose size is in pixels."""
+    """Elements numbered from 1. Places are fractions of the screen; `width`, `height`: pixels."""
 
     elements: Elements
     width: int
@@ -30,13 +30,13 @@ class ElementList:
 
     @classmethod
     def of(cls, elements: Elements, width: int, height: int) -> ElementList:
-        """The list for a screen, without what there is no room for."""
+        """Build the list for a screen, with at most `MAX_LISTED` elements."""
         useful = sorted(range(len(elements)), key=lambda at: (not elements[at].touchable, at))
         shown = tuple(elements[at] for at in sorted(useful[:MAX_LISTED]))
         return cls(shown, width, height, len(elements) - len(shown))
 
     def lines(self) -> Iterator[str]:
-        """One line for each element, and one for those that are left out."""
+        """Yield one line for each element, and one for those that are left out."""
         for number, element in enumerate(self.elements, start=1):
             yield f"{number} {described(element)}"
         if not self.elements:
@@ -54,7 +54,7 @@ class ElementList:
     # From numbers to places ---------------------------------------------------------------------
 
     def place(self, number: int) -> tuple[float, float]:
-        """A point of the element that nothing that reacts covers; its middle, if it can be."""
+        """Return a point of the element that no touchable element covers; its middle if free."""
         element = self.element(number)
         above = [each for each in self.elements[number:] if each.touchable]
         left, top, right, bottom = element.bounds
@@ -67,12 +67,12 @@ class ElementList:
         return self._share(*next(free, points[0]))
 
     def place_at(self, number: int, share: float) -> tuple[float, float]:
-        """The point of a slider that means this share of its length."""
+        """Return the point at this fraction of a slider's scale."""
         begin, end, middle = self._slider(self.element(number))
         return self._share(begin + share * (end - begin), middle)
 
     def scrolled(self, number: int | None) -> Element | None:
-        """What is scrolled: the element of that number, or the largest that scrolls."""
+        """Return the element of that number, or for None the largest scrollable element."""
         if number is not None:
             return self.element(number)
         scrolling = [each for each in self.elements if each.scrollable]
@@ -81,11 +81,11 @@ class ElementList:
     # From places to numbers ---------------------------------------------------------------------
 
     def number_at(self, x: float, y: float) -> int | None:
-        """The number of what a finger touches there."""
+        """Return the number of the element that a tap at this point touches."""
         return self.number_of(touched_at(self.elements, x * self.width, y * self.height))
 
     def share_at(self, number: int, x: float) -> float:
-        """What share of its length a slider has at x."""
+        """Return the fraction of a slider's scale at x."""
         begin, end, _ = self._slider(self.element(number))
         return min(max((x * self.width - begin) / max(1.0, end - begin), 0.0), 1.0)
 
@@ -93,7 +93,7 @@ class ElementList:
         return scrolled_at(self.elements, x * self.width, y * self.height)
 
     def number_of(self, element: Element | None) -> int | None:
-        """Of several that are equal in all, the last: it is on top."""
+        """Return an element's number; of several equal elements the last, which is on top."""
         places = (at for at in range(len(self.elements), 0, -1) if self.elements[at - 1] == element)
         return next(places, None)
 
@@ -111,7 +111,7 @@ class ElementList:
 
 
 def described(element: Element) -> str:
-    """Role, label, what it holds and its state, as in: switch "Wi-Fi" (Home network) on."""
+    """Return role, label, detail, value and state, as in: switch "Wi-Fi" (Home network) on."""
     words = [element.role]
     if element.text:
         words.append(named(element.text))

@@ -1,14 +1,14 @@
-"""What a frozen encoder made of a prompt and its screens, kept for the next time they are drawn.
+"""A cache of a frozen encoder's outputs for prompts and screens that are drawn several times.
 
-Reinforcement learning trains the starter's decoder alone: the same screen and prompt are encoded to
-the same numbers every time, and encoding is most of the work. So the learner encodes a step once.
-Steps are known by content (`encoding_key`): the text of the prompt and the addresses of its
-screens, which a packed screen carries, so that the pixels of a known step are neither unpacked nor
+Reinforcement learning trains only the starter's decoder: the same screen and prompt get the same
+encoding every time, and encoding is most of the work. So the learner encodes each step once. Steps
+are keyed by content (`encoding_key`): the text of the prompt and the addresses of its screens. A
+packed screen carries its address, so that the pixels of a cached step are neither unpacked nor
 copied nor hashed.
 
-Rows are kept where the model computes, in a few blocks with one tensor for each part of an
-encoding, and are gathered from there by index. The memory is bounded in bytes, also while it grows:
-a block is added and none is ever copied. The least recently used rows go first.
+Rows are on the model's device, in a few blocks with one tensor for each part of an encoding, and
+are gathered by index. The memory is bounded in bytes, also while it grows: blocks are added and
+never copied. The least recently used rows are evicted first.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ from distrl.agent.prompt import Prompt
 
 Key = tuple[str, ...]
 Parts = tuple[Tensor, ...]  # each [n, …], with rows of one shape whatever was encoded
-FIRST_ROWS = 256  # of the first block; each further one has as many as all before it
+FIRST_ROWS = 256  # rows of the first block; each further one doubles the total
 
 
 def encoding_key(prompt: Prompt) -> Key:
-    """The same for prompts that a model reads alike."""
+    """Return a key that is the same for prompts with the same text and screens."""
     return (prompt.text, *(screen.address for screen in prompt.screens))
 
 
 class EncodingCache:
-    """Rows of encodings by key. Any thread may ask and put."""
+    """Rows of encodings by key. Thread-safe."""
 
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
-        self.encoded = 0  # rows that had to be encoded
-        self.found = 0  # rows that were known
+        self.encoded = 0  # cache misses: rows that had to be encoded
+        self.found = 0  # cache hits
         self._rows: OrderedDict[Key, int] = OrderedDict()  # least recently used first
         self._free: list[int] = []
         self._blocks: list[Parts] = []
-        self._ends: list[int] = []  # of the rows of each block, in the rows of all
+        self._ends: list[int] = []  # each block's end in the numbering of all rows
         self._lock = threading.RLock()
 
     def __len__(self) -> int:
@@ -56,7 +56,7 @@ class EncodingCache:
         return sum(part.untyped_storage().nbytes() for part in parts)
 
     def rows(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> Parts:
-        """The encodings of a batch; `encode` gets the places in it whose rows are not known."""
+        """Return the encodings of a batch; `encode` gets the indices of those not cached."""
         while True:
             with self._lock:
                 new = {key: place for place, key in enumerate(keys) if key not in self._rows}
@@ -64,17 +64,17 @@ class EncodingCache:
                 if not new:
                     return self._gathered(keys)
             self.encoded += len(new)
-            fresh = encode(list(new.values()))  # may take long; others put meanwhile
-            if len(set(keys)) > self._most_rows(fresh):  # more than there is ever room for
+            fresh = encode(list(new.values()))  # slow; other threads may `put` meanwhile
+            if len(set(keys)) > self._most_rows(fresh):  # the batch never fits into the cache
                 return encode(list(range(len(keys))))
             with self._lock:
                 self._touch(keys)
                 self.put(list(new), fresh)
-                if all(key in self._rows for key in keys):  # others may have evicted some
+                if all(key in self._rows for key in keys):  # other threads may have evicted some
                     return self._gathered(keys)
 
     def add_missing(self, keys: Sequence[Key], encode: Callable[[list[int]], Parts]) -> None:
-        """Encode the rows of a batch that are not known yet, to be asked for soon."""
+        """Encode the rows of a batch that are not cached yet (prefetching)."""
         with self._lock:
             new = {key: place for place, key in enumerate(keys) if key not in self._rows}
             self._touch(keys)
@@ -95,7 +95,7 @@ class EncodingCache:
         return found
 
     def put(self, keys: Sequence[Key], parts: Parts) -> None:
-        """Keep rows that were encoded elsewhere; of more than there is room for, the last."""
+        """Insert rows that were encoded elsewhere; if they do not all fit, only the last ones."""
         with self._lock:
             keys, parts = self._that_fit(keys, parts)
             self._touch(keys)
@@ -112,7 +112,7 @@ class EncodingCache:
                     kept.index_copy_(0, rows, part.index_select(0, index))
 
     def _by_block(self, places: Sequence[int]) -> Iterator[tuple[Parts, Tensor, Tensor]]:
-        """Each block that has some of these places: which of them, and their rows in the block."""
+        """Yield each block that has some of these places, their indices, and rows in the block."""
         found: dict[int, list[tuple[int, int]]] = {}
         for index, place in enumerate(places):
             number = bisect_right(self._ends, place)
@@ -142,7 +142,7 @@ class EncodingCache:
         return self.max_bytes // row
 
     def _make_room(self, count: int, parts: Parts) -> None:
-        """Have `count` free rows: of memory not yet reserved, or of the least recently used."""
+        """Free `count` rows: allocate a block if the bound allows, else evict the LRU rows."""
         size = self._ends[-1] if self._ends else 0
         wanted = len(self._rows) + count
         most = self._most_rows(parts)
@@ -153,7 +153,7 @@ class EncodingCache:
             self._free.append(place)
 
     def _grow(self, size: int, parts: Parts) -> None:
-        """Add a block, for `size` rows in all."""
+        """Add a block, so that there are `size` rows in all."""
         before = self._ends[-1] if self._ends else 0
         like = self._blocks[0] if self._blocks else parts
         self._blocks.append(

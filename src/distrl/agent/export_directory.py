@@ -1,4 +1,4 @@
-"""Where an exported policy is (`policy_weights`), and how a directory is written atomically.
+"""Finds exported policies (`policy_weights`), and writes directories atomically.
 
 A run exports its policy to `policy/`, so the directory of a run may be given instead.
 """
@@ -16,17 +16,17 @@ from distrl.errors import CorruptModel
 MANIFEST = "policy.json"
 CRITIC_FILE = "critic.safetensors"
 IN_A_RUN = "policy"
-RUN_FILES = ("config.toml", "metrics.jsonl")  # which a run has from its start
+RUN_FILES = ("config.toml", "metrics.jsonl")  # every run has these from its start
 UNFINISHED = ".unfinished-"
 
 
 def trained_directory(model: str | Path) -> Path | None:
-    """The export in a directory, or in that of a run; None if there is none of ours."""
+    """Return the exported policy's directory, which may be in a run's; None if there is none."""
     directory = Path(model).expanduser()
     for each in (directory, directory / IN_A_RUN):
         if (each / MANIFEST).is_file():
             return each
-        if (each / CRITIC_FILE).is_file():  # of nobody else's models
+        if (each / CRITIC_FILE).is_file():  # only our exports have this file
             raise CorruptModel(
                 f"{each / MANIFEST} is gone: this is an exported policy, and without it a model "
                 "that is asked and judged otherwise; copy or export it again"
@@ -35,7 +35,7 @@ def trained_directory(model: str | Path) -> Path | None:
 
 
 def run_without_policy(directory: Path) -> str:
-    """What to do about a run, or its policy/, that has no export yet; empty for anything else."""
+    """Return advice for a run (or its policy/) that has no export yet; "" for anything else."""
     run = directory.parent if directory.name == IN_A_RUN else directory
     if (run / IN_A_RUN).is_dir() or not all((run / name).is_file() for name in RUN_FILES):
         return ""

@@ -1,11 +1,12 @@
-"""What a frozen vision tower made of screens, kept for the next time they are seen.
+"""A cache of a frozen vision tower's features of screens.
 
-Under LoRA on the language model the vision tower never learns, so a screen has the same features in
-every step, epoch and attempt that it is part of. They are known by the screen's address, so that
-the pixels of a known screen are neither unpacked nor copied. Bounded in bytes, on the model's
-device; the least recently used go first. (`encoding_cache` keeps whole encodings, of one shape.)
+With LoRA on the language model the vision tower is frozen, so a screen has the same features in
+every step, epoch and attempt that it is part of. The key is the screen's address, so that the
+pixels of a cached screen are neither unpacked nor copied. The cache is on the model's device,
+bounded in bytes, and evicts the least recently used first. (`encoding_cache` holds whole encodings,
+whose rows have one shape.)
 
-Any thread may ask: the next batch's screens are computed while a step uses the current ones.
+It is thread-safe: the next batch's features are computed while a step uses the current ones.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from distrl.agent.families.pictures import at_once
 from distrl.records import Screen
 
 Compute = Callable[[Sequence[Screen]], list[Tensor]]  # features of each screen
-AT_ONCE = 32  # pictures: on a GPU the next ones are prepared while some are computed
+AT_ONCE = 32  # pictures per chunk: the CPU prepares the next chunk while a GPU computes one
 
 
 class FeatureCache:
@@ -30,7 +31,7 @@ class FeatureCache:
     def __init__(self, max_bytes: int) -> None:
         self.max_bytes = max_bytes
         self.nbytes = 0
-        self.found = 0  # screens that were known
+        self.found = 0  # cache hits, in screens
         self.computed = 0
         self._computed_bytes = 0
         self._prefetched: frozenset[str] = frozenset()  # addresses of the last `add_missing`
@@ -41,9 +42,9 @@ class FeatureCache:
         return len(self._kept)
 
     def of(self, screens: Sequence[Screen], compute: Compute) -> Tensor | None:
-        """The features of some screens, one after another; each unknown one is computed once.
+        """Return the features of screens, concatenated; compute each missing one once.
 
-        None for no screens at all.
+        Return None if there are no screens.
         """
         addresses = _addresses(screens)
         wanted = dict(zip(addresses, screens, strict=True))
@@ -59,14 +60,14 @@ class FeatureCache:
         return torch.cat([known[address] for address in addresses]) if screens else None
 
     def add_missing(self, screens: Sequence[Screen], compute: Compute) -> None:
-        """Compute features of the next batch: as many as fit beside those of the call before.
+        """Prefetch features of the next batch: as many as fit beside those of the last call.
 
-        What was prefetched by that call is in use meanwhile, by every pass of the current step.
+        Those that the last call prefetched are still in use, by every pass of the current step.
         """
         wanted = dict(zip(_addresses(screens), screens, strict=True))
         with self._lock:
             in_use, self._prefetched = self._prefetched, frozenset(wanted)
-        self._known(in_use)  # now evicted later than what neither batch needs
+        self._known(in_use)  # mark as recently used: evicted after what neither batch needs
         known = self._known(wanted)
         new = [address for address in wanted if address not in known]
         while new and (room := self._room(wanted.keys(), in_use)) > 0:
@@ -78,8 +79,8 @@ class FeatureCache:
                         self._keep(address, features)
 
     def _room(self, wanted: Set[str], in_use: Set[str]) -> int:
-        """How many more screens can be kept, if all that is kept of `wanted` and all of `in_use`
-        is to stay; before any size is known, some.
+        """Return how many more screens fit without evicting cached ones of `wanted` and `in_use`;
+        missing ones of `in_use` count, too. Before any size is known, return `AT_ONCE`.
         """
         with self._lock:
             if not self._computed_bytes:
@@ -90,7 +91,7 @@ class FeatureCache:
             return int((self.max_bytes - sum(kept) - to_come * mean) / mean)
 
     def _known(self, wanted: Iterable[str]) -> dict[str, Tensor]:
-        """Those that are kept, as the last to be evicted from now on."""
+        """Return those of `wanted` that are cached, and mark them as most recently used."""
         with self._lock:
             known = {each: self._kept[each] for each in wanted if each in self._kept}
             for address in known:
@@ -100,11 +101,11 @@ class FeatureCache:
     def _computed(
         self, screens: Mapping[str, Screen], compute: Compute
     ) -> Iterator[dict[str, Tensor]]:
-        """Features of these screens, some at a time."""
+        """Yield the features of these screens, computed in chunks of `AT_ONCE`."""
         addresses = list(screens)
         for first in range(0, len(addresses), AT_ONCE):
             some = addresses[first : first + AT_ONCE]
-            with torch.inference_mode(False), torch.no_grad():  # gradients may pass by them later
+            with torch.inference_mode(False), torch.no_grad():  # usable in autograd later
                 fresh = [each.clone() for each in compute([screens[name] for name in some])]
             with self._lock:
                 self.computed += len(some)
@@ -123,7 +124,7 @@ class FeatureCache:
 
 
 def _addresses(screens: Sequence[Screen]) -> list[str]:
-    """Several at a time: a screen that was never packed is hashed for its address, 1 ms each."""
+    """Return addresses, in parallel: one of a screen that was never packed is hashed, 1 ms each."""
     found = [""] * len(screens)
 
     def name(place: int) -> None:

@@ -1,10 +1,10 @@
-"""A screen of any size inside a picture of one size: scaled with its aspect kept, between bars.
+"""Letterboxing: fits a screen of any size into a picture of one size, aspect ratio kept, with bars.
 
-For models that read pictures of one size only. Shares of the screen are then not shares of the
-picture, and everything that has a place goes through here: what the model is told (`to_picture`)
-and what it answers (`to_screen`). What is stored is the screen as it was and the action on it; the
-picture is made anew from them wherever it is needed, always the same one. A screen that has the
-picture's size has no letterbox (`None`): its pixels and places are not touched at all.
+For models that read pictures of one size only. Points on the screen then differ from points on the
+picture, so every action is converted: in prompts (`to_picture`) and in answers (`to_screen`).
+Records store the original screen and the action on it; the picture is drawn again whenever it is
+needed, always the same. A screen of the picture's size has no letterbox (`None`): its pixels and
+places are not changed at all.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from distrl.records import (
     Tap,
 )
 
-MAX_SCALE = 2  # times; beyond that, letters are a few pixels
-MIN_FILLED = 0.5  # of the picture; in one of 1:2, from square to 1:4
-# Pixels of the picture: just below half a cell of the compact dialect. A cell that shows some of
-# the screen and has its middle in a bar means the edge.
+MAX_SCALE = 2  # largest enlargement; screens that need more have letters of a few pixels
+MIN_FILLED = 0.5  # least fraction of the picture; in a 1:2 picture, aspects from 1:1 to 1:4
+# Pixels of the picture: just below half a cell of the compact dialect. A cell that shows part of
+# the screen but has its middle in a bar counts as the screen's edge.
 EDGE = 4.99
 
-Place = tuple[float, float]  # shares, from the top left corner
+Place = tuple[float, float]  # fractions of width and height, from the top left corner
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Letterbox:
 
     @classmethod
     def of(cls, screen: ImageSize, picture: ImageSize) -> Letterbox:
-        """In the middle, as large as it can be."""
+        """Centre the screen in the picture, as large as it fits."""
         scale = min(picture.width / screen.width, picture.height / screen.height)
         width, height = (max(1, round(side * scale)) for side in screen)
         left, top = (picture.width - width) // 2, (picture.height - height) // 2
@@ -55,22 +55,22 @@ class Letterbox:
 
     def draw(self, pixels: Pixels, into: Pixels) -> None:
         """Write the picture of a screen; the bars are black."""
-        from PIL import Image  # here alone: who only maps places need not load it
+        from PIL import Image  # imported here, so that mapping places does not load Pillow
 
         into[...] = 0
-        # After no other of Pillow's filters does the starter read more words; Lanczos is as good.
+        # Of Pillow's filters, the starter reads most words after this one; Lanczos is as good.
         resized = Image.fromarray(pixels).resize(self.size, Image.Resampling.BICUBIC)
         into[self.top : self.top + self.size.height, self.left : self.left + self.size.width] = (
             np.asarray(resized)
         )
 
     def to_picture(self, action: Action) -> Action:
-        """An action on the screen, as it is on the picture."""
+        """Convert an action on the screen to one on the picture."""
         return moved(action, self.place_in_picture)
 
     def to_screen(self, action: Action) -> Action:
-        """An action on the picture, as it is on the screen; one on the bars raises
-        `InvalidAction`.
+        """Convert an action on the picture to one on the screen; raise `InvalidAction` if it is
+        on the bars.
         """
         return moved(action, self._place_on_screen)
 
@@ -87,8 +87,8 @@ class Letterbox:
 
 
 def fitted(screen: ImageSize, picture: ImageSize, reader: str, advice: str) -> Letterbox | None:
-    """How a screen is shown to `reader`; none: as it is. Raises `UsageError`, with the `advice`,
-    where too little of it would be left to read.
+    """Return the letterbox for a screen, or None if the sizes are equal. Raise `UsageError` if the
+    screen would be unreadable; the message names `reader` and gives `advice`.
     """
     if screen == picture:
         return None
@@ -107,13 +107,13 @@ def fitted(screen: ImageSize, picture: ImageSize, reader: str, advice: str) -> L
 
 
 def filled(screen: ImageSize, picture: ImageSize) -> float:
-    """The share of the picture that is not bars."""
+    """Return the fraction of the picture that is not bars."""
     aspect = (screen.width / screen.height) / (picture.width / picture.height)
     return min(aspect, 1 / aspect)
 
 
 def moved(action: Action, move: Callable[[float, float], Place]) -> Action:
-    """The same action with its places moved; one without a place is handed back as it is."""
+    """Return the action with `move` applied to its places; one without places as it is."""
     match action:
         case Tap() | LongPress() | DoubleTap() | Pinch():
             x, y = move(action.x, action.y)

@@ -1,9 +1,9 @@
-"""A policy by the name of its model: what the command line and the engines call.
+"""Opens a policy by the name of its model; called by the command line and the engines.
 
-A model is a directory, an id on the Hugging Face hub, or "starter" for the one that ships with us.
-The dialect is that of the model's family, unless another is given. An exported policy is a model,
-too, by its own directory or that of its run; its adapters go onto the model that they were trained
-on, or with `adapter` onto one that is named.
+A model is a directory, an id on the Hugging Face hub, or "starter" for the shipped one. The dialect
+is that of the model's family, unless another is given. An exported policy is also a model, given by
+its own directory or that of its run; its adapters are put on the model that they were trained on,
+or, if `adapter` is given, on the named model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from distrl.errors import NotAModel
 
 STARTER = "starter"
 STARTER_DIRECTORY = SHIPPED
-COMPACT_ANSWER, LONG_ANSWER = 64, 256  # tokens; tool calls and thoughts are wordy
+COMPACT_ANSWER, LONG_ANSWER = 64, 256  # tokens; tool calls and thoughts need the longer limit
 TERSE_DIALECTS = ("compact", "elements")
 
 
@@ -52,10 +52,10 @@ def load_policy(
     sees: Sees | None = None,
     seed: int = 0,
 ) -> VlmPolicy:
-    """A policy that is ready to decide, with nothing else to choose.
+    """Open a policy that is ready to decide, with defaults for all other settings.
 
-    Without `dialect`, `max_new_tokens` and `weights` they are what goes with the model: on a GPU
-    its weights are bfloat16 if they were saved so.
+    `dialect`, `max_new_tokens` and `weights` default to what suits the model: on a GPU its weights
+    are bfloat16 if they were saved so.
     """
     model, adapter = _onto_its_base(model, adapter)
     directory = local_directory(model_path(model))
@@ -78,8 +78,8 @@ def open_policy(
     adapter: Path | None = None,
     sees: Sees | None = None,
 ) -> VlmPolicy:
-    """A policy with all its settings. What was exported is asked as it was while it learned,
-    and brings its own adapters and critic; a model that was trained as a whole can get new ones.
+    """Open a policy with all its settings. An exported policy keeps the dialect, past actions and
+    screens, adapters and critic of its training; a model trained whole can get new adapters.
     """
     require_device(settings.device)
     dtype = getattr(torch, settings.weights)
@@ -104,7 +104,7 @@ def open_policy(
 
 
 def what_it_sees(model: str | Path, adapter: Path | None = None) -> Sees:
-    """What `open_policy` gives the model of a screen, unless it is told; no weights are read."""
+    """Return the `sees` that `open_policy` uses by default for a model, without reading weights."""
     base, adapter = _onto_its_base(model, adapter)
     directory = local_directory(model_path(base))
     family, exported = known_family(directory), adapter or trained_directory(directory)
@@ -114,7 +114,7 @@ def what_it_sees(model: str | Path, adapter: Path | None = None) -> Sees:
 
 
 def usual_dialect(model: str | Path, adapter: Path | None = None) -> str:
-    """The dialect in which `open_policy` asks the model, unless it is told; no weights are read."""
+    """Return the dialect `open_policy` uses by default for a model, without reading weights."""
     base, adapter = _onto_its_base(model, adapter)
     directory = local_directory(model_path(base))
     exported = adapter or trained_directory(directory)
@@ -122,9 +122,9 @@ def usual_dialect(model: str | Path, adapter: Path | None = None) -> str:
 
 
 def sees_elements(model: str | Path, adapter: Path | None, sees: Sees | None) -> bool:
-    """Does it read the view hierarchy of each screen? `sees`: as it was told; None: `what_it_sees`.
+    """Return whether a policy reads view hierarchies; `sees` None means `what_it_sees`.
 
-    Where the model is not on this machine, a server decides, or says what is wrong with it.
+    Return False if the model is not on this machine: then a server decides, or reports the error.
     """
     try:
         return (sees or what_it_sees(model, adapter)) != "screen"
@@ -135,13 +135,13 @@ def sees_elements(model: str | Path, adapter: Path | None, sees: Sees | None) ->
 def input_builder(
     model: str | Path, adapter: Path | None = None, sees: Sees | None = None
 ) -> InputBuilder:
-    """What makes the inputs of `open_policy`'s model, without its weights."""
+    """Return the input builder of `open_policy`'s model, without reading weights."""
     base, _ = _onto_its_base(model, adapter)
     return open_inputs(local_directory(model_path(base)), sees or what_it_sees(model, adapter))
 
 
 def model_path(model: str | Path) -> str | Path:
-    """The directory or hub id of a name; a directory of that name comes first."""
+    """Return the directory or hub id of a name; a directory of that name takes precedence."""
     if (trained := trained_directory(model)) is not None:
         return trained
     if str(model) != STARTER or Path(model).is_dir():
@@ -150,7 +150,7 @@ def model_path(model: str | Path) -> str | Path:
 
 
 def _onto_its_base(model: str | Path, adapter: Path | None) -> tuple[str | Path, Path | None]:
-    """Adapters alone mean the model that they were trained on, with them on top."""
+    """Return model and adapter; an export of adapters becomes its base model and itself."""
     if adapter is not None:
         return model, trained_directory(adapter) or adapter
     trained = trained_directory(model)

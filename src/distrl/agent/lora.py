@@ -1,9 +1,9 @@
-"""LoRA: a small trainable addition to some layers of a model whose own weights stay as they are.
+"""LoRA: small trainable low-rank additions to some layers of a frozen model.
 
-The adapters are PEFT's, so that anything else that reads PEFT directories reads ours. They start
-as no change at all (B = 0), from a seed, and are kept in float32 whatever the model is in: steps of
-an optimiser are too small for half precision. They have no dropout: the log-probability of an
-answer must be the same at every look.
+The adapters are PEFT's, so that anything that reads PEFT directories reads ours. They are seeded,
+start as no change at all (B = 0), and are kept in float32 whatever the model's dtype: optimiser
+steps are too small for half precision. They have no dropout: the log-probability of an answer must
+be the same every time it is computed.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ from torch import Tensor, nn
 from distrl.bounds import Bounds, Meaning, check_bounds
 from distrl.errors import InvalidSetting, NotInstalled
 
-if TYPE_CHECKING:  # settings are read by every command, most of which load no model
+if TYPE_CHECKING:  # every command imports the settings here; most load no model
     from peft import LoraConfig
     from transformers import PreTrainedModel
 
 
-ADAPTER = "default"  # PEFT's name for the only one
+ADAPTER = "default"  # PEFT's name for a model's only adapter
 
 
 @dataclass(frozen=True, slots=True)
 class LoraSettings:
-    """Which layers get an addition, and how large it is."""
+    """Which layers get adapters, and their rank and scale."""
 
     rank: Annotated[int, Bounds(1, 10**5, "(rank of the addition)")] = 16
     alpha: Annotated[int, Bounds(1, 10**5, "(the addition is scaled by alpha / rank)")] = 32
@@ -58,7 +58,7 @@ def attach_lora(model: PreTrainedModel, settings: LoraSettings, seed: int = 0) -
     _check_targets(model, settings.targets)
     model.requires_grad_(False)
     with torch.random.fork_rng(devices=[]):
-        torch.default_generator.manual_seed(seed)  # not those of the GPUs as well
+        torch.default_generator.manual_seed(seed)  # the CPU's only, not the GPUs' generators
         inject_adapter_in_model(config, model)
     for parameter in model.parameters():
         if parameter.requires_grad:
@@ -66,12 +66,12 @@ def attach_lora(model: PreTrainedModel, settings: LoraSettings, seed: int = 0) -
 
 
 class AdaptedLayers:
-    """The adapted layers of a model, computed in the model's own type, and merged for acting.
+    """The adapted layers of a model, computed in the model's own dtype, and merged for sampling.
 
-    PEFT computes adapters in their own type: with a model in half precision each layer would copy
-    its input to float32 first. For acting, the additions are merged into copies of the weights
-    (`merged`), so that adapters cost nothing there; in half precision that rounds once more, and
-    log-probabilities of acting and learning lie apart by about as much as two batches do.
+    PEFT computes adapters in their own dtype: with a model in half precision each layer would copy
+    its input to float32 first. For sampling, the adapters are merged into copies of the weights
+    (`merged`), so that they cost nothing there. In half precision merging rounds once more: the
+    log-probabilities of sampling and scoring then differ by about as much as between two batches.
     """
 
     def __init__(self, network: PreTrainedModel) -> None:
@@ -85,7 +85,7 @@ class AdaptedLayers:
 
     @contextmanager
     def merged(self) -> Iterator[None]:
-        """Compute with merged weights, which are made anew when adapters have moved."""
+        """Compute with merged weights; merge again if the adapters have changed."""
         self._merge()
         for layer in self._layers:
             layer.acts = True
@@ -105,7 +105,7 @@ class AdaptedLayers:
                 if layer.merged_weight is None:
                     layer.merged_weight = torch.empty_like(weight)
                 addition = layer.scaling[ADAPTER] * (up.float() @ down.float())
-                layer.merged_weight.copy_(weight.float() + addition)  # in place: graphs read it
+                layer.merged_weight.copy_(weight.float() + addition)  # in place for CUDA graphs
         self._merged_at = now
 
 
@@ -115,7 +115,7 @@ def _low_rank(layer: Any) -> tuple[Tensor, Tensor]:
 
 def _adapted(layer: Any, states: Tensor) -> Tensor:
     base = layer.base_layer
-    if layer.disable_adapters:  # the reference that a KL penalty compares with
+    if layer.disable_adapters:  # as reference policy for a KL penalty
         without: Tensor = base(states)
         return without
     if layer.acts:
@@ -127,7 +127,7 @@ def _adapted(layer: Any, states: Tensor) -> Tensor:
 
 
 def peft_config(settings: LoraSettings) -> LoraConfig:
-    """What PEFT calls these settings."""
+    """Convert the settings to a PEFT `LoraConfig`; raise `NotInstalled` without PEFT."""
     try:
         from peft import LoraConfig
     except ModuleNotFoundError as error:

@@ -1,9 +1,9 @@
-"""Opens a model: a local directory, or an id on the Hugging Face hub, which becomes a directory.
+"""Opens a model: a local directory, or an id on the Hugging Face hub, which is downloaded first.
 
-Nothing in a directory is trusted: weights are safetensors, no code that came with a model is run,
-and whatever is wrong with it is found before the first byte of weights is loaded, where that is
-possible, and raised as one clear error: no model, an adapter, an unknown family, missing tokens,
-missing or damaged weights. `FAMILIES` lists the families of models that can be opened.
+Nothing in a directory is trusted: weights must be safetensors, and code that came with a model is
+never run. Problems are found before any weights are loaded, where that is possible, and raised as
+one clear error: no model, an adapter, an unknown family, missing tokens, missing or damaged
+weights. `FAMILIES` lists the families of models that can be opened.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ from distrl.errors import (
     UnknownModelFamily,
 )
 
-# Every family of models that a policy can be, beside those that others register.
+# All built-in model families; plugins can register more.
 FAMILIES: tuple[ModelFamily, ...] = (
     QWEN2_VL, QWEN3_VL, IDEFICS, GEMMA, INTERN_VL, AUTO_UI, STARTER_FAMILY, LANGUAGE,
 )  # fmt: skip
@@ -57,7 +57,7 @@ FAMILIES: tuple[ModelFamily, ...] = (
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 WANTED_FILES = ("*.json", "*.jinja", "*.txt", "*.model", "*.safetensors")  # no code, no pickles
 HUB_ID = re.compile(r"[\w.-]+/[\w.-]+")
-SETTINGS_FILES = (  # that transformers reads, however large or deep they are
+SETTINGS_FILES = (  # checked before transformers reads them, which sets no limit on size or depth
     "config.json", "generation_config.json", "preprocessor_config.json", "processor_config.json",
     "video_preprocessor_config.json", "tokenizer_config.json", "special_tokens_map.json",
     "chat_template.json", "adapter_config.json",
@@ -67,14 +67,14 @@ BOUNDED_FILES = (  # parsed by other libraries: only their size is checked here
     "chat_template.jinja",
 )  # fmt: skip
 MAX_SETTINGS = 64 * 2**20  # bytes; a tokenizer's may list a hundred thousand tokens
-MAX_SAID = 300  # characters of another program's error
-MAX_TOLD = 8  # types of one family that an error lists
+MAX_SAID = 300  # characters of another library's error that are quoted
+MAX_TOLD = 8  # model types of one family that an error lists
 OFFLINE: dict[str, Any] = {"local_files_only": True, "trust_remote_code": False}
 
 
 @dataclass(frozen=True, slots=True)
 class OpenedModel:
-    """A model with its weights, and what makes its inputs."""
+    """A model with its weights and its input builder."""
 
     model: PreTrainedModel
     input_builder: InputBuilder
@@ -86,9 +86,9 @@ class OpenedModel:
 def open_model(
     name_or_path: str | Path, dtype: torch.dtype = torch.float32, sees: Sees | None = None
 ) -> OpenedModel:
-    """A model that is ready to be asked, on the CPU, whatever type it was saved in.
+    """Open a model on the CPU in `dtype`, whatever dtype it was saved in.
 
-    `sees`: what it is given of a screen; None: what is usual for its family.
+    `sees`: what it is given of a screen; None: its family's default.
     """
     directory = local_directory(name_or_path)
     family = known_family(directory)
@@ -99,7 +99,7 @@ def open_model(
 
 
 def open_inputs(directory: Path, sees: Sees | None = None) -> InputBuilder:
-    """What makes the inputs of the model in a directory; its weights are not read."""
+    """Return the input builder of the model in a directory, without reading weights."""
     family = known_family(directory)
     sees = checked_sees(family, sees)
     for name in SETTINGS_FILES:
@@ -115,7 +115,7 @@ def open_inputs(directory: Path, sees: Sees | None = None) -> InputBuilder:
         return family.input_builder(parts)
     except DistrlError:
         raise
-    except Exception as error:  # tokenizers has no error of its own
+    except Exception as error:  # the tokenizers library raises plain Exception
         said = f"{type(error).__name__}: {error}"[:MAX_SAID]
         raise NotAModel(
             f"{directory}: its tokenizer, its chat template or how it prepares pictures makes no "
@@ -124,7 +124,7 @@ def open_inputs(directory: Path, sees: Sees | None = None) -> InputBuilder:
 
 
 def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
-    """What models of a family are given of a screen."""
+    """Return `sees`, or the family's default for None; raise `InvalidSetting` if unsupported."""
     if sees is not None and sees not in family.sees:
         raise InvalidSetting(
             f"agent.sees={sees!r} with a model of {family.name}, which can be given "
@@ -134,7 +134,7 @@ def checked_sees(family: ModelFamily, sees: Sees | None) -> Sees:
 
 
 def local_directory(name_or_path: str | Path) -> Path:
-    """Where the model lies; a hub id is downloaded first, if it is not here already."""
+    """Return the model's directory; a hub id is downloaded first unless it is cached."""
     path = Path(name_or_path).expanduser()
     if path.is_dir():
         return path.resolve()
@@ -156,7 +156,7 @@ def local_directory(name_or_path: str | Path) -> Path:
 
 
 def known_family(directory: Path) -> ModelFamily:
-    """The family of the model in a directory, by its config.json alone."""
+    """Return the family of the model in a directory, from its config.json alone."""
     adapter = directory / "adapter_config.json"
     if adapter.is_file() and not (directory / "config.json").is_file():
         base = read_json(adapter).get("base_model_name_or_path", "unknown")
@@ -194,9 +194,9 @@ def _told(family: ModelFamily) -> str:
 
 
 def saved_type(directory: Path) -> str:
-    """The type of numbers that a model was saved in, such as "bfloat16"; empty if unknown.
+    """Return the dtype that a model was saved in, such as "bfloat16"; "" if unknown.
 
-    Newer models say it as `dtype`; some say it only of their language model.
+    Newer configs call it `dtype`; some have it only for their language model.
     """
     settings = read_json(directory / "config.json")
     parts = (settings, settings.get("text_config") or {})
@@ -205,7 +205,7 @@ def saved_type(directory: Path) -> str:
 
 
 def check_weights(directory: Path) -> None:
-    """Every file of weights is there and whole, as far as its header and its length can tell."""
+    """Raise `CorruptModel` if a weight file is missing, or its header or length is wrong."""
     for file in weight_files(directory):
         if not file.is_file():
             raise CorruptModel(
@@ -243,7 +243,7 @@ def weight_files(directory: Path) -> list[Path]:
 
 
 def read_json(file: Path) -> dict[str, Any]:
-    """The settings in a file of a model, which may come from anybody."""
+    """Read a model's JSON file, which is not trusted; raise `NotAModel` if it is invalid."""
     try:
         _check_size(file)
         content = json.loads(file.read_text("utf-8"))
@@ -270,7 +270,7 @@ def read_config(directory: Path) -> PreTrainedConfig:
 
 
 def load_weights(directory: Path, config: PreTrainedConfig, dtype: torch.dtype) -> PreTrainedModel:
-    """The model on the CPU; every weight comes from the files, none is random."""
+    """Load the model on the CPU; raise `CorruptModel` if the files lack any of its weights."""
     try:
         with quiet_transformers():
             auto: Any = (
@@ -284,7 +284,7 @@ def load_weights(directory: Path, config: PreTrainedConfig, dtype: torch.dtype) 
                 dtype=dtype,
                 use_safetensors=True,
                 output_loading_info=True,
-                ignore_mismatched_sizes=True,  # they are in the report, and refused below
+                ignore_mismatched_sizes=True,  # they are in the report, and rejected below
                 **OFFLINE,
             )
     except (SafetensorError, OSError, RuntimeError, ValueError) as error:
@@ -304,9 +304,9 @@ def load_weights(directory: Path, config: PreTrainedConfig, dtype: torch.dtype) 
 
 @contextmanager
 def quiet_transformers() -> Iterator[None]:
-    """Without transformers' progress bars and tables: many processes open models at once.
+    """Silence transformers' progress bars and tables: many processes open models at once.
 
-    What is wrong with the weights is in its report, and is raised as an error.
+    Problems with the weights are in its loading report, and are raised as errors.
     """
     logging: Any = transformers_logging
     shown, verbosity = logging.is_progress_bar_enabled(), logging.get_verbosity()

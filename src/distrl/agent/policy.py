@@ -1,9 +1,10 @@
-"""The protocol of every agent: decide the next action on each of a batch of observations.
+"""The protocol of every policy: decide the next action for each of a batch of observations.
 
-A policy has no state of an episode: all that it may use is in the observation. One that reads the
-view hierarchy says so by an attribute `reads_elements`; to read it takes a phone as long as a
-picture, or longer, so it is not read for others. One that is slower than it could be says why by an
-attribute `notice`. One that can begin with an observation before it is asked has a method `expect`.
+A policy keeps no state of an episode: everything it may use is in the observation. Optional parts
+of the protocol: an attribute `reads_elements`, True if the policy reads the view hierarchy (reading
+it takes a phone as long as a picture, or longer, so it is skipped for other policies); an attribute
+`notice`, the reason if the policy is slower than it could be; a method `expect`, to prefetch the
+inputs for an observation.
 """
 
 from __future__ import annotations
@@ -21,16 +22,16 @@ class Policy(Protocol):
 
 
 def reads_elements(policy: Policy) -> bool:
-    """Does the policy use the elements of observations?"""
+    """Return whether the policy uses the elements of observations."""
     return bool(getattr(policy, "reads_elements", False))
 
 
 def expect(policy: Policy, observation: Observation) -> None:
-    """Tell it what it will be asked to decide soon. Any thread may; no decision depends on it."""
+    """Announce an observation to be decided soon. Thread-safe; it does not affect decisions."""
     if (begin := getattr(policy, "expect", None)) is not None:
         begin(observation)
 
 
 def notice(policy: Policy) -> str:
-    """Why it is slower than it could be, for the user; empty: nothing is known."""
+    """Return, for the user, why the policy is slower than it could be; "" if nothing is known."""
     return str(getattr(policy, "notice", ""))

@@ -1,4 +1,4 @@
-"""A policy around a model: weights in their type and place, adapters, critic, prompts."""
+"""Builds a policy around a model: dtype and device of weights, adapters, critic, prompts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from distrl.errors import InvalidSetting
 def vlm_policy(
     opened: OpenedModel, dialect: Dialect, settings: VlmSettings | None = None
 ) -> VlmPolicy:
-    """A policy around a model that was just opened; the model is changed in place."""
+    """Build a policy around a model that was just opened; the model is changed in place."""
     settings = settings or VlmSettings()
     network: Any = opened.model
     builder, lora = opened.input_builder, settings.lora
@@ -73,7 +73,7 @@ def vlm_policy(
 
 
 def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
-    """The weights alone: frequencies of positions are buffers, and useless in half precision."""
+    """Cast parameters but not buffers: RoPE frequencies are useless in half precision."""
     for parameter in network.parameters():
         parameter.data = parameter.data.to(dtype)
 
@@ -81,7 +81,7 @@ def set_weight_type(network: nn.Module, dtype: torch.dtype) -> None:
 def _projector(
     network: Any, builder: InputBuilder, settings: VlmSettings
 ) -> ScreenProjector | None:
-    """The projector of a language model that is given pictures, behind the starter's reader."""
+    """Build the screen projector of a language model with image input; None for other models."""
     if not isinstance(builder, LanguagePictureInputs):
         return None
     starter: Any = open_model(shipped_directory()).model

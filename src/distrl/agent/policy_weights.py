@@ -1,14 +1,14 @@
 """Exports a trained policy to a directory, as an adapter that PEFT reads or as a whole model.
 
-    policy.json            what is in here: version of the weights, base model, sizes, checksums
-    adapter_config.json    } where adapters were trained; goes onto the base model that policy.json
-    adapter_model.safetensors  } names, and onto no other: its fingerprint is compared
-    config.json, model.safetensors, tokenizer …   where the whole model was trained: a model itself
+    policy.json            the manifest: version of the weights, base model, sizes, checksums
+    adapter_config.json    } if adapters were trained; they fit only the base model that
+    adapter_model.safetensors  } policy.json names: its fingerprint is compared
+    config.json, model.safetensors, tokenizer …   if the whole model was trained: a model itself
     critic.safetensors     the value heads
-    projector.safetensors  what turns screens into tokens, where a language model was given them
+    projector.safetensors  the screen projector, if a language model was given pictures
 
-It is written under a hidden name and then renamed: it is there whole or not at all. Reading trusts
-nothing and runs nothing; whatever is wrong is a `CorruptModel` that says so.
+The directory is written under a hidden name and then renamed, so it is complete or absent. Reading
+trusts nothing and runs no code; every problem raises `CorruptModel` with the reason.
 """
 
 from __future__ import annotations
@@ -37,34 +37,34 @@ from distrl.errors import CorruptModel, UsageError
 
 FORMAT, FORMAT_VERSION = "distrl policy", 1
 ADAPTER_FILE = "adapter_model.safetensors"
-PROJECTOR_FILE, READER = "projector.safetensors", "screen_reader"  # READER: its digest, beside
+PROJECTOR_FILE, READER = "projector.safetensors", "screen_reader"  # READER: metadata, a digest
 COMPANIONS = ("*.json", "*.jinja", "*.txt", "*.model")  # tokenizer, image processor, templates
-FINGERPRINT_VALUES = 16  # of each weight; enough to tell models of one shape apart
+FINGERPRINT_VALUES = 16  # values of each weight; enough to tell models of one shape apart
 
 Kind = Literal["adapters", "whole"]
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What policy.json says."""
+    """The content of policy.json."""
 
     kind: Kind
     weight_version: int
-    base_model: str  # the directory or name that it was opened by
+    base_model: str  # the directory or name that the model was opened by
     base_fingerprint: str
-    dialect: str  # how the policy was asked while it learned, which is how it should be asked
+    dialect: str  # this and the next two: prompts as in training, to be used for decisions, too
     past_actions: int
     past_screens: int
     lora: LoraSettings | None
     critic: CriticSettings
     files: dict[str, str]  # checksum by name
-    sees: Sees = "screen"  # older ones do not say it
+    sees: Sees = "screen"  # missing from older manifests
 
 
 def export_policy(policy: VlmPolicy, directory: Path, version: int | None = None) -> None:
-    """Write what the policy has learned to a directory that is not there yet.
+    """Write the policy's trained weights to a new directory.
 
-    Without `version` the weights have the one that the policy was given last.
+    Without `version`, the weights get the version that the policy loaded last.
     """
     if directory.exists():
         raise UsageError(f"{directory} is there already; export to a directory of its own")
@@ -92,12 +92,12 @@ def load_exported(policy: VlmPolicy, directory: Path) -> int:
 
 
 def adapter_weights(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
-    """The adapters among a policy's weights, by the names that PEFT gives them."""
+    """Return the adapters among a policy's weights, by PEFT's names."""
     return {_peft_name(name): each for name, each in _part(weights, POLICY).items()}
 
 
 def read_manifest(directory: Path) -> Manifest:
-    """Read and check policy.json; raise if a file is not as it was written."""
+    """Read and check policy.json; raise `CorruptModel` if a file is not as it was written."""
     try:
         found = json.loads((directory / MANIFEST).read_text("utf-8"))
         if found.pop("checksum", None) not in (None, _digest(found)):
@@ -126,7 +126,7 @@ def read_manifest(directory: Path) -> Manifest:
 
 
 def fingerprint(network: PreTrainedModel) -> str:
-    """Identifies a base model, independent of its adapters and its dtype."""
+    """Return an identifier of a base model, independent of its adapters and its dtype."""
     digest = hashlib.blake2b(digest_size=16)
     for name, parameter in sorted(network.named_parameters()):
         if ".lora_" not in name:
@@ -176,7 +176,7 @@ def _write(policy: VlmPolicy, directory: Path, version: int) -> None:
 def _copy_companions(source: Path, directory: Path) -> None:
     """Copy the small files beside the weights (tokenizer, processor), except those just written.
 
-    A source that is an export itself has a manifest, which is about other files.
+    The manifest of a source that is an export itself is not copied: it describes other files.
     """
     for pattern in COMPANIONS:
         for file in source.glob(pattern):
@@ -201,7 +201,9 @@ def _policy_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> d
 
 
 def _projector_weights(policy: VlmPolicy, directory: Path, manifest: Manifest) -> dict[str, Tensor]:
-    """None for a policy without a screen projector; a projector that is new keeps its weights."""
+    """Return the exported projector's weights; the policy's own if the export has none; {} for a
+    policy without a projector.
+    """
     if policy.projector is None:
         return {}
     if PROJECTOR_FILE not in manifest.files:
@@ -225,7 +227,7 @@ def _part(weights: Mapping[str, Tensor], prefix: str) -> dict[str, Tensor]:
 
 
 def _peft_name(name: str) -> str:
-    """PEFT leaves the adapter's own name out, and puts those of its wrappers before."""
+    """Return PEFT's name: without the adapter's own name, with PEFT's wrappers as prefix."""
     return "base_model.model." + name.replace(".default.", ".")
 
 

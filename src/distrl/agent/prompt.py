@@ -1,11 +1,11 @@
 """The prompt of a model: the instruction, the past actions, and the screens.
 
-The one place where an observation becomes text. How much of the past is in it is a setting: past
-actions as text, in the dialect that the model is to answer in, and the last few screens.
+This is the only place where an observation becomes text. Settings say how much of the past it
+contains: past actions as text, in the dialect that the model answers in, and the last few screens.
 
 The text around them is a `PromptTemplate`. Models were trained with prompts of a certain form, and
-do worse with another; `PROMPT_TEMPLATES` has the forms that go with our dialects, and what a
-dialect must explain beside them is `Dialect.instructions`.
+do worse with another; `PROMPT_TEMPLATES` has the forms for our dialects. A dialect's explanation of
+its actions is the system text, `Dialect.instructions`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from distrl.records import Action, Observation, Screen, Unreadable
 class PromptTemplate:
     """Texts with blanks: `{instruction}` and `{history}` in a question, `{action}` in a step.
 
-    Where the model reads elements, they take the blank `{elements}`, or follow the question.
+    If the model reads elements, they fill the blank `{elements}`, or follow the question.
     """
 
     question: str
@@ -39,7 +39,7 @@ class PromptTemplate:
 
 PLAIN = PromptTemplate("Task: {instruction}\n\nDone so far:\n{history}\n\nWhat is the next action?")
 
-# Every token counts for a small model, so there is nothing here but the facts.
+# For the starter: the shortest form, since a small model is slowed down by every token.
 TERSE = PromptTemplate("{instruction}\n{history}", step="{action}", no_steps="", unreadable="?")
 
 PROMPT_TEMPLATES: dict[str, PromptTemplate] = {
@@ -78,7 +78,7 @@ class Prompt:
     system: str
     text: str
     screens: tuple[Screen, ...]
-    instruction: str = ""  # as it was given, for a critic that reads its words; not for the model
+    instruction: str = ""  # for a critic that reads words; the model gets it as part of `text`
 
 
 def screens_of(prompts: Sequence[Prompt]) -> list[Screen]:
@@ -86,12 +86,12 @@ def screens_of(prompts: Sequence[Prompt]) -> list[Screen]:
 
 
 def full_size(screen: Screen) -> ImageSize:
-    """The size of a picture that is not resized."""
+    """Return the screen's own size, for models that do not resize it."""
     return ImageSize(screen.width, screen.height)
 
 
 def no_letterbox(_: Screen) -> Letterbox | None:
-    """Of a screen that fills the picture, whether it was stretched for that or not."""
+    """Return None: the screen fills the picture, stretched or not."""
     return None
 
 
@@ -99,10 +99,10 @@ def no_letterbox(_: Screen) -> Letterbox | None:
 class Prompter(Checked):
     """Writes prompts and reads answers. The same observation always gives the same prompt.
 
-    `seen_size` says how large the model sees a screen, for dialects that count in pixels: past
-    actions are written with it. Elements are told with their numbers or, where the dialect counts
-    places, with theirs. All places in texts are those of the picture, which `letterbox` tells from
-    those of the screen; actions that come in and go out are on the screen.
+    `seen_size` gives the size at which the model sees a screen, for dialects that use pixels: past
+    actions are written with it. Elements are listed with their numbers and, if the dialect uses
+    coordinates, also with their places. Coordinates in prompts and answers are on the picture;
+    `letterbox` converts them. Actions passed in and returned are on the screen.
     """
 
     dialect: Dialect
@@ -132,7 +132,7 @@ class Prompter(Checked):
         )
 
     def read(self, text: str, observation: Observation) -> Action:
-        """The action that an answer to this observation's prompt means."""
+        """Parse an answer to this observation's prompt into an action on the screen."""
         size = self.seen_size(observation.screen)
         action = self.dialect.read(text, size, self._listed(observation))
         letterbox = self._letterbox(observation)
@@ -142,7 +142,7 @@ class Prompter(Checked):
             return Unreadable(text, str(error))
 
     def answer(self, action: Action, observation: Observation) -> str:
-        """The answer that means this action, for a demonstration."""
+        """Write the answer that stands for this action, for a demonstration."""
         size = self.seen_size(observation.screen)
         seen = self._seen(action, self._letterbox(observation))
         return self.dialect.write(seen, size, self._listed(observation))
@@ -152,15 +152,15 @@ class Prompter(Checked):
         return self.sees != "screen"
 
     def _letterbox(self, observation: Observation) -> Letterbox | None:
-        """That of the places in texts. Elements that are meant by number have theirs on the screen,
-        and so has all that a dialect of numbers says.
+        """Return the letterbox to convert coordinates with; None for dialects of element numbers,
+        whose places are all on the screen.
         """
         told = self.dialect.numbers and self.reads_elements
         return None if told else self.letterbox(observation.screen)
 
     def _seen(self, action: Action, letterbox: Letterbox | None) -> Action:
-        """The action on the picture; what the dialect has no word for becomes another before, for
-        that one may have a place.
+        """Convert an action to the picture, after replacing it by one that the dialect can write:
+        that one may have a place where the original has none.
         """
         return action if letterbox is None else letterbox.to_picture(self.dialect.sayable(action))
 
@@ -177,7 +177,7 @@ class Prompter(Checked):
         return ElementList.of(observation.elements, screen.width, screen.height)
 
     def _elements(self, observation: Observation) -> str:
-        """The list, where the dialect counts places with the middle of each element."""
+        """Return the element list as text, with a point of each if the dialect uses coordinates."""
         listed = self._listed(observation)
         if listed is None:
             return ""
@@ -192,14 +192,14 @@ class Prompter(Checked):
         return "\n".join(lines)
 
     def _history(self, observation: Observation) -> str:
-        """The last actions, numbered as they were done."""
+        """Return the last actions as text, numbered from the start of the episode."""
         template, size = self.prompt_template, self.seen_size(observation.screen)
         letterbox = self._letterbox(observation)
         touched = (*observation.touched, *[None] * len(observation.past_actions))
         steps = list(enumerate(zip(observation.past_actions, touched, strict=False), start=1))
         told = []
         for number, (action, element) in steps[-self.past_actions :] if self.past_actions else ():
-            # What could not be read may be of any length and hold any token: it is not repeated.
+            # An unreadable answer may have any length and contain any token: do not repeat it.
             words = template.unreadable
             if not isinstance(action, Unreadable):
                 seen = self._seen(action, letterbox)
@@ -209,10 +209,10 @@ class Prompter(Checked):
 
 
 def replace_lone_surrogates(text: str) -> str:
-    """Put a question mark for each: JSON may hold lone surrogates, and tokenizers refuse them."""
+    """Replace each by "?": JSON may contain lone surrogates, and tokenizers reject them."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _filled(template: str, **values: str) -> str:
-    """All blanks in one pass, so that braces in an instruction stay what they are."""
+    """Fill all blanks in one pass, so that braces in an instruction are left alone."""
     return _BLANK.sub(lambda blank: values.get(blank[1], blank[0]), template)

@@ -1,9 +1,9 @@
-"""The start model of a run as a frozen reference: what a KL penalty keeps the policy near.
+"""The start model of a run as a frozen reference policy for a KL penalty.
 
 It is the model (and adapter) that the config names, never a checkpoint of the run, so that a
-resumed run has the reference that it began with. Where training adds new LoRA adapters and nothing
-else, the start model is the same network with its adapters disabled and costs no memory. Otherwise
-it is a second, frozen copy of the weights on the policy's device.
+resumed run keeps its first reference. If training adds new LoRA adapters and nothing else, the
+start model is the same network with its adapters disabled and costs no memory. Otherwise it is a
+second, frozen copy of the weights on the policy's device.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class WithoutAdapters:
 
 def start_policy(
     policy: VlmPolicy,
-    model: str | Path,  # that the policy was opened from
-    adapter: Path | None,  # that training began with
+    model: str | Path,  # the model that the policy was opened from
+    adapter: Path | None,  # the adapter that training began with
     reopen: Callable[[], VlmPolicy],
 ) -> VlmPolicy | WithoutAdapters:
-    """The policy that training began with, for scoring only."""
+    """Return the policy that training began with, for scoring only."""
     new_adapters = adapter is None and trained_directory(model) is None
     if policy.lora is not None and new_adapters and policy.projector is None:
         return WithoutAdapters(policy)

@@ -1,14 +1,14 @@
-"""Adapters handed to a model server by version, through the calls that the server publishes.
+"""Loads each version of the adapters into a running model server, through its own API.
 
-    vLLM     POST /v1/load_lora_adapter and /v1/unload_lora_adapter, asked for as the model NAME;
+    vLLM     POST /v1/load_lora_adapter and /v1/unload_lora_adapter, requested as the model NAME;
              start it with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True
-    SGLang   POST /load_lora_adapter and /unload_lora_adapter, asked for as the model BASE:NAME;
+    SGLang   POST /load_lora_adapter and /unload_lora_adapter, requested as the model BASE:NAME;
              start it with --enable-lora, --max-lora-rank and --lora-target-modules
 
-A version is written once as a PEFT directory, which the server reads: it must see `folder` under
-the same path. Its name holds a digest of its content, so that a name that is loaded already has the
-same weights, whoever loaded it. Versions before the last `KEPT` are unloaded and deleted. Which
-server it is, the `owned_by` of its list of models says.
+Each version is written once as a PEFT directory, which the server reads: it must see `folder` under
+the same path. The name contains a digest of the content, so that a name that is already loaded has
+the same weights, whoever loaded it. Versions before the last `KEPT` are unloaded and deleted. The
+kind of server is taken from `owned_by` in its list of models.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from distrl.agent.policy_weights import ADAPTER_FILE, adapter_weights
 from distrl.chat.chat_server import ChatServer
 from distrl.errors import RequestRefused, UnusableAnswer
 
-KEPT = 4  # versions that the server holds; collectors are behind by one or two
+KEPT = 4  # versions that the server holds; collectors lag by one or two
 ADVICE = {
     "vllm": "start vLLM with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True",
     "sglang": "start SGLang with --enable-lora, --max-lora-rank and --lora-target-modules",
@@ -45,15 +45,15 @@ class ServedAdapters:
         self._folder = folder.resolve()
         self._lora = lora
         self._kind, self.base = _base_model(server)
-        self._loaded: list[str] = []  # by this process, oldest first
+        self._loaded: list[str] = []  # names that this process loaded, oldest first
 
     def load(self, weights: Mapping[str, Tensor], version: int) -> str:
-        """Hand over a version; returns the name of the model to ask for."""
+        """Load a version into the server; return the model name to request it by."""
         path = self._write(weights, version)
         try:
             self._tell("load_lora_adapter", lora_name=path.name, lora_path=str(path))
         except RequestRefused as error:
-            if error.status != 400 or "already" not in str(error):  # another collector was first
+            if error.status != 400 or "already" not in str(error):  # else another collector did
                 raise RequestRefused(
                     f"the adapter {path.name} could not be handed over: {error}. "
                     f"{ADVICE[self._kind]}, and let it read {self._folder}",
@@ -61,7 +61,7 @@ class ServedAdapters:
                 ) from error
         self._loaded.append(path.name)
         for old in self._loaded[:-KEPT]:
-            with suppress(RequestRefused):  # another collector has unloaded it
+            with suppress(RequestRefused):  # another collector may have unloaded it
                 self._tell("unload_lora_adapter", lora_name=old)
             shutil.rmtree(self._folder / old, ignore_errors=True)
         self._loaded = self._loaded[-KEPT:]
@@ -71,7 +71,7 @@ class ServedAdapters:
         self._server.tell(f"/{call}" if self._kind == "vllm" else f"/../{call}", body)
 
     def _write(self, weights: Mapping[str, Tensor], version: int) -> Path:
-        """The PEFT directory of these weights, written by the first that needs it."""
+        """Return the PEFT directory of these weights; write it if no collector has done so."""
         adapter = adapter_weights(weights)
         content = save(adapter, metadata={"format": "pt"})
         digest = hashlib.blake2b(content, digest_size=6).hexdigest()
@@ -86,13 +86,13 @@ class ServedAdapters:
                     config.save_pretrained(str(unfinished))
                     (unfinished / ADAPTER_FILE).write_bytes(content)
             except OSError:
-                if not directory.exists():  # else another collector has just written the same
+                if not directory.exists():  # otherwise another collector has just written it
                     raise
         return directory
 
 
 def _base_model(server: ChatServer) -> tuple[str, str]:
-    """Which server this is, and the name of the model that its adapters go onto."""
+    """Return the kind of server ("vllm" or "sglang") and the name of its base model."""
     listed = server.get("/models").get("data")
     entries: list[dict[str, Any]] = [
         each for each in (listed if isinstance(listed, list) else []) if isinstance(each, dict)

@@ -1,8 +1,8 @@
-"""How far a server's log-probabilities are from the learner's own for the same tokens.
+"""Measures how far a server's log-probabilities are from the learner's own for the same tokens.
 
-They differ by rounding where the server has the same weights, reads the prompt in the same tokens,
-sees the pictures in the same pixels and applies the temperature; by far more where one of these is
-not so. Ratios of an off-policy correction would then correct for another policy.
+They differ only by rounding if the server has the same weights, tokenises the prompt alike, sees
+the same pixels and applies the temperature. If one of these differs, the gap is far larger, and the
+importance ratios of an off-policy correction would correct for another policy.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distrl.agent.vlm_policy import VlmPolicy
 from distrl.errors import UnusableAnswer
 from distrl.records import Observation, Screen
 
-MAX_MEAN_GAP = 0.1  # nats a token; half precision and other kernels make about 0.01
+MAX_MEAN_GAP = 0.1  # nats per token; half precision and other kernels cause about 0.01
 PROBE_SHAPE = (720, 360, 3)
 PROBES = ("Open the settings", "Write a note that says Milk", "Set an alarm for seven")
 
@@ -37,7 +37,7 @@ class LogProbGap:
 
 
 def probes() -> list[Observation]:
-    """Observations with pictures of noise, in which a wrong size or order shows."""
+    """Return observations with pictures of noise, which reveal a wrong size or order."""
     noise = np.random.default_rng(0)
     screens = [Screen(noise.integers(0, 256, PROBE_SHAPE, dtype=np.uint8)) for _ in PROBES]
     return [Observation(text, screen, ()) for text, screen in zip(PROBES, screens, strict=True)]
@@ -45,7 +45,7 @@ def probes() -> list[Observation]:
 
 @torch.inference_mode()
 def measure_gap(served: Policy, own: VlmPolicy, observations: Sequence[Observation]) -> LogProbGap:
-    """Ask the server, and score its answers with our own model, which has the same weights."""
+    """Let the server decide, and score its answers with our own model, of the same weights."""
     decisions = served.decide(observations)
     scores = own.score(observations, [each.token_ids for each in decisions])
     ours = scores.log_probs[scores.token_mask].double().cpu().numpy()
@@ -55,7 +55,7 @@ def measure_gap(served: Policy, own: VlmPolicy, observations: Sequence[Observati
 
 
 def check_gap(served: Policy, own: VlmPolicy) -> str:
-    """A sentence about the gap; raises `UnusableAnswer` where the server is no use to a learner."""
+    """Return a sentence about the gap; raise `UnusableAnswer` if it is above `MAX_MEAN_GAP`."""
     gap = measure_gap(served, own, probes())
     if gap.mean > MAX_MEAN_GAP:
         raise UnusableAnswer(

@@ -1,4 +1,4 @@
-"""A policy by the name of its model, with the model itself on a server: for collectors in a run."""
+"""Opens a policy by its model's name, with the model on a server: for collectors in a run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ def open_served(
     dialect: str = "",
     sees: Sees | None = None,
 ) -> ServedPolicy:
-    """The policy of `open_policy` with its model on a server; adapters go there by `folder`.
+    """Open the policy of `open_policy` with its model on a server; adapters go there via `folder`.
 
-    Log-probabilities are taken as sampled: `served_gap` sees whether they are.
+    Log-probabilities are assumed to be those of sampling; `served_gap` checks this.
     """
     directory = local_directory(model_path(model))
     family, sampling = known_family(directory), settings.sampling
@@ -49,7 +49,7 @@ def open_served(
         seen_size=open_inputs(directory).seen_size,
         sees=checked_sees(family, sees),
     )
-    assert settings.lora is not None  # settings without adapters are refused
+    assert settings.lora is not None  # validated before: a served model needs adapters
     with ExitStack() as on_failure:
         server = on_failure.enter_context(ChatServer.open(ServerSettings(url)))
         adapters = ServedAdapters(server, folder, settings.lora)

@@ -1,24 +1,24 @@
-"""A policy whose model runs elsewhere: behind an OpenAI-compatible endpoint (vLLM, SGLang).
+"""A policy whose model runs behind an OpenAI-compatible endpoint (vLLM, SGLang).
 
-For collectors without a GPU. Each observation is one chat completion; those of a batch are asked
-at the same time, and the server batches them. Decisions carry the server's own token ids and their
-log-probabilities: nothing is tokenised again, nothing is recomputed.
+It is for collectors without a GPU. Each observation is one chat completion; those of a batch are
+requested concurrently, and the server batches them. Decisions carry the server's own token ids and
+log-probabilities: nothing is tokenised again or recomputed.
 
-What the server must be, for decisions that a learner may use:
+Requirements on the server, for decisions that a learner may use:
 
 - vLLM 0.10.2 or newer, or an SGLang that knows `return_token_ids` (July 2026 or newer).
 - Log-probabilities as sampled. vLLM returns those of temperature 1 unless it was started with
-  `--logprobs-mode processed_logprobs`; no request can change or ask that, so it is a setting here
-  (`log_probs="processed"`), and any temperature but 1 is refused without it. SGLang applies the
+  `--logprobs-mode processed_logprobs`. No request can set or query that, so it is a setting here
+  (`log_probs="processed"`), and any temperature but 1 is an error without it. SGLang applies the
   temperature unless it is configured to return the original ones.
 - No reasoning or tool parser that takes parts of the answer out of its text.
 
-Every knob that would bend the distribution is sent at rest, because servers otherwise take top-k,
+All other sampling parameters are sent with neutral values, because servers otherwise take top-k,
 top-p and penalties from the model's own generation_config.json.
 
-Which weights answered is read from each answer: SGLang says so in `metadata.weight_version`; a
-server that swaps adapters says so in the model's name, `policy-v17`. With `ServedAdapters` it is an
-`UpdatablePolicy`: new weights are handed over to the server, and the next requests ask for them.
+The weight version is read from each answer: SGLang has it in `metadata.weight_version`; a server
+that swaps adapters has it in the model's name, `policy-v17`. With `ServedAdapters` the policy is an
+`UpdatablePolicy`: it loads new weights into the server, and later requests ask for them.
 """
 
 from __future__ import annotations
@@ -44,20 +44,20 @@ if TYPE_CHECKING:
     from distrl.agent.served_adapters import ServedAdapters
 
 CONCURRENCY = 64  # requests at once; the others of a batch wait for a free thread
-LARGEST_LOG_PROB = 1e-3  # above 0 by rounding alone
+LARGEST_LOG_PROB = 1e-3  # tolerance: rounding can make a log-probability exceed 0
 _VERSION_IN_NAME = re.compile(r"[-_@:/]v(\d+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class ServedSampling:
-    """How answers are sampled, and what the server says about them."""
+    """How answers are sampled, and what the server returns with them."""
 
     temperature: Annotated[
         float | None, Bounds(0.0, 100.0, "(above 0; None is greedy)", open=True)
     ] = 1.0
     answer_tokens: Annotated[int, Bounds(1, unit="tokens at most")] = 256
-    log_probs: Literal["raw", "processed"] = "raw"  # what the server was started to return
-    require_tokens: bool = True  # False: decisions without tokens, good for evaluation alone
+    log_probs: Literal["raw", "processed"] = "raw"  # the mode that the server was started with
+    require_tokens: bool = True  # False: decisions may lack tokens, which suffices for evaluation
 
     def __post_init__(self) -> None:
         check_bounds(self)
@@ -72,7 +72,7 @@ class ServedSampling:
 
 
 def weight_version_of(answer: Mapping[str, Any]) -> int:
-    """The version that an answer states, in its metadata or in its model's name; else 0."""
+    """Return the weight version in an answer's metadata or in its model's name; else 0."""
     metadata = answer.get("metadata")
     stated = metadata.get("weight_version") if isinstance(metadata, dict) else None
     if isinstance(stated, int | str) and str(stated).isdecimal():
@@ -81,25 +81,25 @@ def weight_version_of(answer: Mapping[str, Any]) -> int:
 
 
 def version_in_name(name: object) -> int:
-    """17 of `policy-v17`; 0 where a name has no version."""
+    """Return the version in a name, such as 17 in `policy-v17`; 0 if there is none."""
     found = _VERSION_IN_NAME.search(name) if isinstance(name, str) else None
     return int(found.group(1)) if found else 0
 
 
 def in_patches(screen: Screen, patch: int = 28) -> ImageSize:
-    """The nearest size of whole patches, which a Qwen2.5-VL processor leaves as it is.
+    """Return the nearest size in whole patches, which a Qwen2.5-VL processor does not resize.
 
-    Give it to the `Prompter` as `seen_size`: what we send is then what the model sees, and a
-    dialect that counts in pixels counts in the right ones.
+    Pass it to the `Prompter` as `seen_size`: the model then sees exactly the picture that we send,
+    and a dialect in pixels uses the right ones.
     """
     width, height = (max(1, round(side / patch)) * patch for side in (screen.width, screen.height))
     return ImageSize(width, height)
 
 
 class ServedPolicy:
-    """Implements `Policy`; `close` it, which closes its server.
+    """Implements `Policy`. `close` it after use; that also closes the `ChatServer`.
 
-    `model`: the name to ask for; none: the newest that the server lists, found at the first
+    `model`: the name to request; empty: the newest that the server lists, looked up at the first
     decision and again at each `refresh`.
     """
 
@@ -128,28 +128,30 @@ class ServedPolicy:
 
     @property
     def reads_elements(self) -> bool:
-        """Does it use the elements of observations?"""
+        """Whether it uses the elements of observations."""
         return self._prompter.reads_elements
 
     @property
     def weight_version(self) -> int:
-        """The version that is asked for."""
+        """The version that requests ask for."""
         return self._version
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Hand adapters over to the server; requests that are under way keep theirs."""
+        """Load adapters into the server; requests in flight keep the old ones."""
         if self._adapters is None:
             raise UsageError(f"{self._server.settings.url} was opened without adapters")
         self._model, self._version = self._adapters.load(weights, version), version
 
     def refresh(self) -> str:
-        """Look for a newer model, between episodes; the name that will be asked for."""
+        """Look for a newer model; return the name that requests will ask for. Call it between
+        episodes.
+        """
         if not self._wanted:
             listed = self._server.get("/models").get("data")
             names = [entry["id"] for entry in _objects(listed) if isinstance(entry.get("id"), str)]
             if not names:
                 raise UnusableAnswer(f"{self._server.settings.url}/models lists no model")
-            self._model = max(names, key=version_in_name)  # the first, where none has a version
+            self._model = max(names, key=version_in_name)  # the first if none has a version
         return self._model
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
@@ -160,7 +162,7 @@ class ServedPolicy:
             return [future.result() for future in asked]
         finally:
             for future in asked:
-                future.cancel()  # where one has failed, the others are not worth asking
+                future.cancel()  # if one has failed, the others are not needed
 
     def _decide(self, observation: Observation) -> Decision:
         answer = self._server.post("/chat/completions", asked := self._request(observation))
@@ -216,7 +218,7 @@ class ServedPolicy:
         return [*system, user]
 
     def _tokens(self, choice: Mapping[str, Any]) -> tuple[tuple[int, ...], tuple[float, ...]]:
-        """The answer's token ids and their log-probabilities, checked against each other."""
+        """Return the answer's token ids and log-probabilities, after checking both."""
         ids = choice.get("token_ids")
         scored = choice.get("logprobs")
         entries = _objects(scored.get("content") if isinstance(scored, dict) else None)
@@ -234,12 +236,12 @@ class ServedPolicy:
 
 
 def _objects(value: object) -> list[dict[str, Any]]:
-    """The objects in a JSON list; none where it is something else."""
+    """Return the objects in a JSON list; [] if the value is no list."""
     return [entry for entry in value if isinstance(entry, dict)] if isinstance(value, list) else []
 
 
 def _fault_in_tokens(ids: object, log_probs: Sequence[object]) -> str:
-    """What is wrong with the tokens of an answer; empty where they are sound."""
+    """Return what is wrong with the tokens of an answer; "" if they are valid."""
     if not isinstance(ids, list) or not ids:
         return "an answer without token ids"
     if not all(type(token) is int and token >= 0 for token in ids):

@@ -1,16 +1,16 @@
-"""The tokens that all prompts begin with, read once for the weights as they are, for acting.
+"""Prefix caching for decisions: keys and values of the tokens that all prompts begin with.
 
 A dialect explains its actions in a system prompt, the same for every screen: half of the tokens of
-a prompt for Qwen2.5-VL on the simulated phone. What the layers made of them (keys and values) does
-not depend on what follows, so it is computed once and used by every decision until the weights
-move. Which tokens these are is found out from two prompts that share their system prompt alone; of
-a batch, only what all of its prompts begin with is used. The learner reads whole prompts: gradients
-go through all of their tokens.
+a prompt for Qwen2.5-VL on the simulated phone. Their keys and values do not depend on what follows,
+so they are computed once and reused by every decision until the weights change. The shared tokens
+are found by comparing two prompts that have only their system prompt in common; for a batch, only
+the tokens that all of its prompts begin with are used. The learner computes whole prompts:
+gradients go through all of their tokens.
 
-On a GPU the attention kernels are others than those that tests compare. There the first batch is
-read whole as well, and decoded for a token, and if the logits of the two differ by more than
-rounding, all that follow are read whole. Logits and not probabilities are compared: a policy that
-is sure of its answer gives it with wrong keys too.
+On a GPU the attention kernels are not those that tests compare. There the first batch is also
+computed without the prefix, and decoded for one token; if the logits differ by more than rounding,
+the prefix is not used any more. Logits are compared and not probabilities: a policy that is certain
+of its answer would give the same one even with wrong keys.
 """
 
 from __future__ import annotations
@@ -31,20 +31,21 @@ from distrl.agent.architectures.decoder_only import DecoderOnly
 from distrl.agent.families.model_family import InputBuilder
 from distrl.agent.prompt import Prompt
 
-MIN_TOKENS = 16  # for fewer it is not worth the copies
+MIN_TOKENS = 16  # shorter prefixes are not worth the copies
 PROBES = ("Yes", "No")
-COMPARED_ON = ("cuda",)  # kinds of devices
+COMPARED_ON = ("cuda",)  # types of torch devices
 ROUNDING = (
-    0.1  # of the logits; bfloat16 moves 0.025 with 24 layers, keys one place off 0.3 and more
+    0.1  # relative; bfloat16 causes 0.025 with 24 layers, keys shifted by one place 0.3 and more
 )
 log = logging.getLogger(__name__)
 
 
 class SharedPrefix:
-    """Begins decodings, from what is known of the first tokens where it can.
+    """Begins decodings, from cached keys and values of the first tokens if possible.
 
-    `reused` is how many tokens of the last batch were not read again, `reads` how often the first
-    tokens were read so far. `enabled` may be taken back; `notice` says why it was.
+    `reused` is the number of tokens of the last batch that were taken from the cache, `reads` how
+    often the prefix was computed. If the check on a GPU fails, `enabled` becomes False and `notice`
+    says why.
     """
 
     def __init__(self, builder: InputBuilder, compared_on: Collection[str] = COMPARED_ON) -> None:
@@ -60,7 +61,7 @@ class SharedPrefix:
     def begin(
         self, architecture: Architecture, inputs: Tensors, max_new_tokens: int, system: str
     ) -> DecodingState:
-        """`system`: the system prompt that the prompts were written with."""
+        """Begin decoding a batch; `system` is the system prompt that its prompts have."""
         self.reused = 0
         if not self.enabled or not isinstance(architecture, DecoderOnly):
             return architecture.begin(inputs, max_new_tokens)
@@ -92,11 +93,11 @@ class SharedPrefix:
         return self._tokens[system]
 
     def _states_of(self, architecture: DecoderOnly, system: str, tokens: Tensor) -> PrefixStates:
-        """Computed anew when any weight has moved."""
+        """Return the prefix's states; compute them again if any weight has changed."""
         versions = sum(each._version for each in architecture.network.parameters())
         now = (architecture, system, versions, torch.is_autocast_enabled(architecture.device.type))
         if self._states is None or self._made_of != now:
-            self._states = None  # frees the old ones first
+            self._states = None  # free the old ones first
             self._states, self._made_of = architecture.read_prefix(tokens), now
             self.reads += 1
         return self._states
@@ -105,11 +106,11 @@ class SharedPrefix:
 def logit_error(
     architecture: DecoderOnly, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates
 ) -> float:
-    """|logits from a prefix − logits of whole prompts| / |the latter|, the largest of all rows: of
-    the next token, and of the one after it.
+    """Return |logits from a prefix − logits of whole prompts| / |the latter|, the largest of all
+    rows, for the next token and for the one after it.
     """
     tokens: Tensor | None = None
-    found: list[Tensor] = []  # each [n, vocabulary]; one decoding takes over the memory of another
+    found: list[Tensor] = []  # each [n, vocabulary]; decodings share memory, so run in turn
     for known in (None, prefix):
         decoding = architecture.begin(inputs, max(max_new_tokens, 2), known)
         found.append(decoding.logits.float())
@@ -122,7 +123,9 @@ def logit_error(
 
 
 def common_tokens(inputs: Tensors, tokens: Tensor) -> int:
-    """How many of these tokens, [t], all prompts of a batch begin with, each with more to come."""
+    """Return how many of these tokens, [t], all prompts of a batch begin with; at least one token
+    of each prompt is left over.
+    """
     ids, mask = inputs["input_ids"], inputs["attention_mask"]
     lengths = mask.sum(dim=1)
     count = min(len(tokens), int(lengths.min()) - 1)

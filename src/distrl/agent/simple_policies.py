@@ -1,4 +1,4 @@
-"""Policies to compare with: one constant action, random actions; and one with its input blanked."""
+"""Baseline policies: one constant action, random actions, and a policy with blanked input."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from distrl.agent.policy import Policy, reads_elements
 
 @dataclass(frozen=True, slots=True)
 class ConstantPolicy:
-    """Does one and the same, whatever it sees."""
+    """Takes the same action for every observation."""
 
     action: r.Action
 
@@ -30,7 +30,7 @@ KEYS: dict[str, r.Action] = {
 
 
 class MonkeyPolicy:
-    """Random actions: mostly taps, some swipes, keys and texts."""
+    """Takes random actions: mostly taps, some swipes, keys and texts."""
 
     def __init__(self, seed: int) -> None:
         self._random = random.Random(f"monkey/{seed}")
@@ -65,9 +65,9 @@ BLANKS: tuple[Blank, ...] = ("screen", "instruction")
 
 @dataclass(frozen=True, slots=True)
 class BlankedPolicy:
-    """Another policy on black screens, or without the instruction, to see what it really uses.
+    """Runs another policy on black screens or without the instruction, to measure what it uses.
 
-    A model that reads both does badly without either; one with habits alone does as well.
+    A model that uses both inputs gets worse without either; one that ignores them does not.
     """
 
     policy: Policy
@@ -87,7 +87,7 @@ class BlankedPolicy:
 
 
 def blank_screens(observation: r.Observation) -> r.Observation:
-    """The same with black screens, on which nothing stands."""
+    """Return the observation with black screens and without elements."""
     past = tuple(_black(screen) for screen in observation.past_screens)
     screen = _black(observation.screen)
     return replace(observation, screen=screen, past_screens=past, elements=(), touched=())

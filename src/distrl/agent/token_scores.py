@@ -1,8 +1,8 @@
-"""Log-probabilities and entropies of tokens, without the whole vocabulary in memory at once.
+"""Log-probabilities and entropies of tokens, without all logits in memory at once.
 
 A row of logits in full precision is as wide as the vocabulary (150,000 numbers for Qwen), and a
-gradient needs several such rows for each token. So rows are worked through in chunks, and what a
-chunk needs for its gradient is computed again when the gradient is wanted.
+gradient needs several such rows for each token. So rows are computed in chunks, and each chunk is
+recomputed in the backward pass (gradient checkpointing).
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def token_scores(
     vocabulary: int,
     chunk_numbers: int = CHUNK_NUMBERS,
 ) -> tuple[Tensor, Tensor]:
-    """The log p of each token and the entropy of its distribution, [m] both, in float32."""
+    """Return each token's log p and the entropy of its distribution, both [m], in float32."""
     rows = max(1, chunk_numbers // vocabulary)
     if len(tokens) <= rows:
         return _chunk_scores(states, project, tokens, temperature)
@@ -39,7 +39,7 @@ def token_scores(
 
 
 def token_distribution(logits: Tensor, temperature: float) -> Tensor:
-    """The log p over the vocabulary as tokens are drawn: temperature applied, nothing cut off."""
+    """Return the sampling distribution as log p: temperature applied, no top-k or top-p."""
     return torch.log_softmax(logits.float() / temperature, dim=-1)
 
 
@@ -48,6 +48,6 @@ def _chunk_scores(
 ) -> tuple[Tensor, Tensor]:
     distribution = token_distribution(project(states), temperature)  # [m, vocabulary]
     log_probs = distribution.gather(-1, tokens.unsqueeze(-1)).squeeze(-1)
-    # A model may rule a token out altogether: 0·log 0 = 0, and has no gradient.
+    # A model may give a token a probability of 0: then 0·log 0 = 0, without gradient.
     finite = torch.where(distribution == -torch.inf, 0.0, distribution)
     return log_probs, -(distribution.exp() * finite).sum(-1)

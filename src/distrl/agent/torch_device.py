@@ -1,4 +1,4 @@
-"""Where a model computes, and with how many threads."""
+"""The torch device that a model computes on, its memory, and the number of CPU threads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from distrl.errors import InvalidSetting
 
 
 def require_device(name: str) -> None:
-    """Refuse a name that is not `cpu` or a GPU that PyTorch sees, before a model is read."""
+    """Raise `InvalidSetting` if `name` is no torch device, or a GPU that PyTorch does not see."""
     try:
         device = torch.device(name)
     except RuntimeError as error:
@@ -26,32 +26,32 @@ def require_device(name: str) -> None:
 
 
 def has_mps() -> bool:
-    """Whether PyTorch sees an Apple GPU."""
+    """Return whether PyTorch sees an Apple GPU."""
     return torch.backends.mps.is_available()
 
 
 def gpu_names() -> str:
-    """The GPUs that PyTorch sees here, by model; empty without any."""
+    """Return the names of the GPUs that PyTorch sees here, or "" if there is none."""
     count = torch.cuda.device_count() if torch.cuda.is_available() else 0
     return ", ".join(torch.cuda.get_device_name(number) for number in range(count))
 
 
 def use_threads(count: int | None) -> None:
-    """Of this process, for a share of the cores. None: torch's default, all cores."""
+    """Set this process's number of torch threads; None keeps torch's default, all cores."""
     if count is not None:
         torch.set_num_threads(count)
 
 
 def free_gpu_memory(device: str) -> int | None:
-    """Bytes that are free on a CUDA device; None for other devices, or where there is none."""
+    """Return the free bytes of a CUDA device; None for other devices or without CUDA."""
     if not device.startswith("cuda") or not torch.cuda.is_available():
         return None
     return torch.cuda.mem_get_info(device)[0]
 
 
 def gpu_memory() -> tuple[int, int] | None:
-    """Bytes in use and in all on this process's GPU, by whomever; None: it uses none."""
+    """Return bytes in use (by all processes) and in total of this process's GPU; None if unused."""
     if not torch.cuda.is_available() or not torch.cuda.memory_allocated():
-        return None  # to ask for more would begin to use it
+        return None  # `mem_get_info` would create a CUDA context
     free, total = torch.cuda.mem_get_info()
     return total - free, total

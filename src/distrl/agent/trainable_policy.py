@@ -1,9 +1,9 @@
-"""The protocol of a policy that can be trained: it scores answers that were given before.
+"""The protocol of a policy that can be trained: it scores stored answers.
 
-The learner never sees logits, prompts or images; it asks for log-probabilities of stored tokens,
-the entropy of the distributions they were drawn from and the value of the screens, and sends
-gradients back through them. One forward pass gives all of it for one row of each tensor per turn.
-The tensors are where the policy is, in float32 or wider, whatever it computes in.
+The learner never sees logits, prompts or images. It gets log-probabilities of stored tokens, the
+entropies of their distributions and the values of the screens, and backpropagates through them.
+One forward pass computes all of these; tensors have one row per turn. They are on the policy's
+device, in float32 or wider, whatever the policy computes in.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ class Scores:
     """Scores of n turns; k is the number of tokens of the longest answer among them.
 
     Log-probabilities and entropies are those of the sampling distribution, temperature applied.
-    Padding may hold anything. `values` are success probabilities in [0, 1] by each head of the
-    critic, given as logits, so that losses on them stay exact.
+    Padding may hold anything. `value_logits` are the logits of success probabilities, one for each
+    head of the critic; logits keep losses on them exact.
     """
 
     log_probs: Tensor  # [n, k]
@@ -44,27 +44,27 @@ class TrainablePolicy(Policy, Protocol):
         ...
 
     def value_logits(self, observations: Sequence[Observation]) -> Tensor:  # [n, heads]
-        """The value of screens that no answer was given to, such as the last of a trajectory."""
+        """Return value logits of screens without an answer, such as a trajectory's last one."""
         ...
 
     def instruction_logits(self, instructions: Sequence[str]) -> Tensor:  # [n]
-        """How likely is success at a task, judged by its instruction alone."""
+        """Return logits of success at tasks, predicted from their instructions alone."""
         ...
 
     def policy_parameters(self) -> Iterable[torch.nn.Parameter]:
-        """What the policy loss may move."""
+        """Return the parameters that the policy loss may change."""
         ...
 
     def critic_parameters(self) -> Iterable[torch.nn.Parameter]:
-        """What the value losses may move: the heads."""
+        """Return the parameters that the value losses may change: the value heads."""
         ...
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy of all that is learned, policy and critic, by name."""
+        """Return a copy of all trained weights, policy and critic, by name."""
         ...
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Take over the weights of another policy of the same sizes; decisions carry `version`."""
+        """Load the weights of another policy of the same sizes; decisions carry `version`."""
         ...
 
     @property
@@ -73,8 +73,8 @@ class TrainablePolicy(Policy, Protocol):
 
 @runtime_checkable
 class SupportsCheckpointing(Protocol):
-    """A policy that can do with less memory for more time; optional beside `TrainablePolicy`."""
+    """A policy that can trade time for memory; an optional extension of `TrainablePolicy`."""
 
     def start_checkpointing(self) -> bool:
-        """Score with gradient checkpointing from now on; False: it did so before, or must not."""
+        """Enable gradient checkpointing; return False if it is already on or not allowed."""
         ...

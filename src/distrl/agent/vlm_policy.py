@@ -1,13 +1,13 @@
-"""The policy for every model that Hugging Face can load, from our starter model to Qwen-VL.
+"""The policy for every Hugging Face model that we support, from our starter model to Qwen-VL.
 
-One path for all sizes: what is tested small is what runs large. Observations become prompts
-(`prompt`), prompts become tensors (`families`), and a model of one of two `architectures` turns
-them into answers, which a dialect reads. The same tokens get the same log-probabilities when they
-are sampled and when they are scored; values are read off the hidden state of the prompt, which is
-the same whether an answer follows or not.
+All sizes share one code path: tests on small models exercise what runs large ones. Observations
+become prompts (`prompt`), prompts become tensors (`families`), and a model of one of two
+`architectures` turns them into answers, which a dialect reads. The same tokens get the same
+log-probabilities when they are sampled and when they are scored. Values are predicted from the
+hidden state of the prompt, which is the same whether an answer follows or not.
 
-The model never runs in training mode: dropout would give an answer another score at every call.
-All tensors that come out are float32, on the policy's device.
+The model never runs in training mode: dropout would change an answer's score at every call. All
+returned tensors are float32, on the policy's device.
 """
 
 from __future__ import annotations
@@ -49,8 +49,8 @@ from distrl.errors import UsageError
 from distrl.records import Decision, Observation
 
 Share = Callable[[Sequence[Prompt], Parts], None]
-ENCODED_AT_ONCE = 128  # prompts, on a GPU
-POLICY, PROJECTOR, CRITIC = "policy.", "projector.", "critic."  # that names of weights begin with
+ENCODED_AT_ONCE = 128  # prompts per chunk, on a GPU
+POLICY, PROJECTOR, CRITIC = "policy.", "projector.", "critic."  # prefixes of weight names
 
 
 class VlmPolicy:
@@ -67,11 +67,11 @@ class VlmPolicy:
         prompter: Prompter,
         sampling: SamplingSettings,
         *,
-        directory: Path,  # that the model was opened from
-        lora: LoraSettings | None = None,  # the adapters that it wears
-        projector: ScreenProjector | None = None,  # of a language model that is given screens
-        cache_bytes: int = 0,  # for the encodings of steps that are scored again
-        may_checkpoint: bool = False,  # when `start_checkpointing` is called
+        directory: Path,  # the directory that the model was opened from
+        lora: LoraSettings | None = None,  # the adapters attached to `network`
+        projector: ScreenProjector | None = None,  # for a language model with image input
+        cache_bytes: int = 0,  # size of the caches of encodings and of features
+        may_checkpoint: bool = False,  # whether `start_checkpointing` is allowed
         seed: int = 0,
     ) -> None:
         self.network = network
@@ -87,13 +87,13 @@ class VlmPolicy:
         self.architecture = chosen_architecture(network, stand_in, projector)
         self.prefix = SharedPrefix(builder)
         self.encodings = EncodingCache(cache_bytes)
-        self.share: Share | None = None  # gets what is encoded to decide
+        self.share: Share | None = None  # called with the encodings of each decided batch
         self._cached = cacheable_encoder(self.architecture) if cache_bytes else None
         self._feature_source = feature_source(self.architecture, builder)
         self.features = FeatureCache(cache_bytes)
         self._adapters = AdaptedLayers(network) if lora is not None else None
-        self.forward_tokens = 0  # that went through the model so far without a gradient
-        self.training_tokens = 0  # and with one
+        self.forward_tokens = 0  # tokens computed so far without a gradient
+        self.training_tokens = 0  # tokens computed so far with a gradient
         self._learned = _learned({POLICY: network, PROJECTOR: projector, CRITIC: critic})
         self._ends = torch.tensor(sorted(builder.answers.end_token_ids), device=self.device)
         self._may_checkpoint = may_checkpoint and network.supports_gradient_checkpointing
@@ -104,7 +104,7 @@ class VlmPolicy:
 
     @property
     def reads_elements(self) -> bool:
-        """Does it use the elements of observations? See `policy.reads_elements`."""
+        """Whether it uses the elements of observations; see `policy.reads_elements`."""
         return self.prompter.reads_elements
 
     @property
@@ -114,7 +114,7 @@ class VlmPolicy:
 
     @property
     def shares_encodings(self) -> bool:
-        """Would it use what others of its kind encode? On a GPU it is sooner done than sent."""
+        """Whether encodings of other processes are useful; on a GPU encoding is faster than IPC."""
         return self._cached is not None and self.device.type == "cpu"
 
     # Deciding -----------------------------------------------------------------------------------
@@ -124,12 +124,12 @@ class VlmPolicy:
         return self._version
 
     def seed(self, seed: int | str) -> None:
-        """Begin a new sequence of draws."""
+        """Seed the generator of answer sampling."""
         digest = hashlib.blake2b(f"vlm_policy/decide/{seed}".encode(), digest_size=8).digest()
         self._rng.manual_seed(int.from_bytes(digest, "little") >> 1)
 
     def expect(self, observation: Observation) -> None:
-        """Begin with its inputs (`policy.expect`); a CPU would only do them in another thread."""
+        """Prefetch inputs (`policy.expect`) on a GPU; without one, threads would gain nothing."""
         if self.device.type == "cuda" and isinstance(self.builder, ExpectsPrompts):
             self.builder.expect(self.prompter.write(observation))
 
@@ -168,7 +168,7 @@ class VlmPolicy:
         return self.score_prompts([self.prompter.write(each) for each in observations], answers)
 
     def score_prompts(self, prompts: Sequence[Prompt], answers: Sequence[Sequence[int]]) -> Scores:
-        """`score`, where prompts were written before."""
+        """As `score`, for prompts that are already written."""
         tokens, mask = self._padded(prompts, answers)
         self._count(int(mask.sum()))
         with self._checkpointing():
@@ -193,7 +193,7 @@ class VlmPolicy:
     def alternatives(
         self, observation: Observation, answer: Sequence[int], count: int
     ) -> list[tuple[float, list[tuple[int, float]]]]:
-        """At each token of a known answer its log p, and the likeliest in its place with theirs."""
+        """Return, for each token of an answer, its log p and the `count` likeliest (id, log p)."""
         prompts = [self.prompter.write(observation)]
         tokens, _ = self._padded(prompts, [answer])
         result = self._forward(prompts, tokens)
@@ -214,7 +214,7 @@ class VlmPolicy:
 
     @torch.no_grad()
     def prepare(self, observations: Sequence[Observation]) -> None:
-        """Compute what is kept of them, if it is not known yet. Any thread may call."""
+        """Fill the caches for these observations (encodings or image features). Thread-safe."""
         architecture, source = self._cached, self._feature_source
         if architecture is None and (source is None or not self.features.max_bytes):
             return
@@ -238,14 +238,14 @@ class VlmPolicy:
         return self.critic.bags_of_words([prompt.instruction for prompt in prompts])
 
     def _prompt_states(self, prompts: Sequence[Prompt]) -> Tensor:  # [n, hidden]
-        """The hidden states of prompts; with a gradient only if the critic trains the trunk."""
+        """Return hidden states of prompts; with a gradient only if the critic trains the trunk."""
         wanted = torch.is_grad_enabled() and self.critic.settings.trains_trunk
         with torch.set_grad_enabled(wanted), self._checkpointing():
             nothing = torch.zeros((len(prompts), 0), dtype=torch.long)
             return self._forward(prompts, nothing).prompt_states
 
     def _forward(self, prompts: Sequence[Prompt], answers: Tensor) -> ForwardResult:
-        """Prompts that were encoded before are not encoded again."""
+        """Compute `Architecture.forward`, with cached encodings if the encoder is frozen."""
         architecture = self._cached
         if architecture is None:
             return self.architecture.forward(self._inputs(prompts).tensors, answers)
@@ -256,7 +256,7 @@ class VlmPolicy:
         return architecture.forward_encoded(encoded, answers)
 
     def _encoded(self, architecture: EncoderDecoder, prompts: Sequence[Prompt]) -> Parts:
-        """Encode prompts; on a GPU the next ones are prepared while some are computed."""
+        """Encode prompts; on a GPU in chunks, so that the CPU prepares the next one meanwhile."""
         size = len(prompts) if self.device.type == "cpu" else ENCODED_AT_ONCE
         chunks = [
             architecture.encode(self._inputs(prompts[first : first + size]).tensors)
@@ -266,7 +266,7 @@ class VlmPolicy:
 
     @contextmanager
     def uncached(self) -> Iterator[None]:
-        """Encode every prompt anew meanwhile, and keep nothing of it."""
+        """Disable the caches of encodings and of features within the context."""
         cached, features = self._cached, self.features
         self._cached, self.features = None, FeatureCache(0)
         try:
@@ -275,7 +275,7 @@ class VlmPolicy:
             self._cached, self.features = cached, features
 
     def start_checkpointing(self) -> bool:
-        """Checkpoint from now on (`SupportsCheckpointing`)."""
+        """Enable gradient checkpointing (`SupportsCheckpointing`)."""
         if self._checkpointing_layers or not self._may_checkpoint:
             return False
         enable_checkpointing(self.network)
@@ -284,7 +284,7 @@ class VlmPolicy:
 
     @contextmanager
     def _checkpointing(self) -> Iterator[None]:
-        """Layers checkpoint while they say that they train; nothing else in them looks at that."""
+        """Set the layers' `training` flag, which makes them checkpoint and has no other effect."""
         for layer in self._checkpointing_layers:
             layer.training = torch.is_grad_enabled()
         try:
@@ -315,7 +315,7 @@ class VlmPolicy:
         tokens = torch.tensor(rows, dtype=torch.long).reshape(len(rows), width)
         return tokens, torch.arange(width) < lengths.unsqueeze(1)
 
-    # What it costs ------------------------------------------------------------------------------
+    # Cost ---------------------------------------------------------------------------------------
 
     @cached_property
     def parameter_count(self) -> int:
@@ -327,11 +327,11 @@ class VlmPolicy:
 
     @property
     def flops(self) -> float:
-        """An estimate of the arithmetic done so far, attention and image encoder not counted.
+        """An estimate of the FLOPs so far, without attention and the image encoder.
 
-        2·P for a token forward, 2·P more for the way back through the layers and 2·T for the
-        gradients of T trainable parameters: 6·P with a gradient where everything is trained, and
-        8·P where checkpointing layers go forward once more.
+        Forward takes 2·P for a token; backward 2·P more through the layers and 2·T for the
+        gradients of T trainable parameters. That is 6·P with a gradient if everything is trained,
+        and 8·P if checkpointing layers recompute their forward pass.
         """
         forward = 2.0 * self.parameter_count * (self.forward_tokens + self.training_tokens)
         backward = 2.0 * (self.parameter_count + self.trainable_count) * self.training_tokens
@@ -345,9 +345,9 @@ class VlmPolicy:
         return inputs
 
     def _placed(self, source: FeatureSource, prompts: Sequence[Prompt]) -> ModelInputs:
-        """Inputs with features in place of pixels; screens that are known are not unpacked."""
+        """Build inputs with features in place of pixels; cached screens are not unpacked."""
         features = self.features.of(screens_of(prompts), source.features)
-        inputs = source.builder.build_without_pixels(prompts)  # while a GPU computes features
+        inputs = source.builder.build_without_pixels(prompts)  # overlaps with the GPU's work
         if features is not None:
             inputs.tensors[FEATURES] = features
         return inputs
@@ -361,18 +361,18 @@ class VlmPolicy:
     # Weights ------------------------------------------------------------------------------------
 
     def weights(self) -> dict[str, Tensor]:
-        """A copy, on the CPU, of all that is learned: adapters or model, projector, critic."""
+        """Return a copy on the CPU of all trained weights: adapters or model, projector, critic."""
         return {
             name: parameter.detach().to("cpu", copy=True)
             for name, parameter in self._learned.items()
         }
 
     def weight_digest(self) -> str:
-        """The digest of what is learned, as this policy has it now, computed where it is."""
+        """Return the digest of the current trained weights, computed on their device."""
         return weight_digest(self._learned)
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Take over the weights of another policy of the same sizes; decisions carry `version`."""
+        """Load the weights of another policy of the same sizes; decisions carry `version`."""
         if set(weights) != set(self._learned):
             strange = sorted(set(weights) ^ set(self._learned))
             raise UsageError(

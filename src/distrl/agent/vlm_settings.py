@@ -1,4 +1,4 @@
-"""The settings of a vision-language policy; every default runs on a laptop."""
+"""The settings of a `VlmPolicy`; every default runs on a laptop."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Checkpointing = Literal["auto", "on", "off"]
 
 @dataclass(frozen=True, slots=True)
 class VlmSettings:
-    """How a model is asked, how it answers, what of it is trained, and where it computes."""
+    """Prompts, sampling, critic, adapters, caches, device and dtype of a policy."""
 
     past_actions: Annotated[
         int | None, Bounds(0, 1000, "last actions in a prompt; none: as the model was taught")

@@ -1,12 +1,12 @@
-"""A digest of weights, computed where they are: the same on a GPU and on the CPU.
+"""A digest of weights, computed on their device: the same on a GPU and on the CPU.
 
-Names, shapes, types and small tensors enter byte by byte. A large tensor enters as the sums of
-`COLUMNS` interleaved columns of its words, as integers that wrap around: exact in any order of
-addition, read once at the speed of memory, with nothing but the sums copied to the CPU; those of
-all tensors of a device at once, since each copy waits for the GPU. It is a checksum against weights
-that were lost, mixed up or left behind, not against an adversary: words that trade places within a
-column go unseen. (A cryptographic hash of all bytes would copy a large model off its GPU at every
-version.)
+Names, shapes, dtypes and small tensors are hashed byte by byte. A large tensor is hashed as the
+sums of `COLUMNS` interleaved columns of its words, as integers that wrap around. Such sums are
+exact in any order of addition, and the tensor is read once at memory bandwidth. Only the sums are
+copied to the CPU, those of all tensors of a device at once, since each copy waits for the GPU. It
+is a checksum against weights that were lost, mixed up or left stale, not against an adversary:
+words swapped within a column go undetected. (A cryptographic hash of all bytes would copy a large
+model off its GPU at every version.)
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ import torch
 from torch import Tensor
 
 COLUMNS = 4096
-WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by bytes of a number
+WORDS = {1: torch.uint8, 2: torch.int16, 4: torch.int32, 8: torch.int64}  # by itemsize
 
 
 def weight_digest(weights: Mapping[str, Tensor]) -> str:
-    """Differs, as good as certainly, where any weight, name, shape or type does."""
+    """Return a digest that almost certainly changes with any weight, name, shape or dtype."""
     named = sorted(weights.items())
     parts = [_sums(tensor.detach()) for _, tensor in named]
     copied = _on_cpu([sums for sums, _ in parts]).view(-1, COLUMNS).numpy()
@@ -37,7 +37,7 @@ def weight_digest(weights: Mapping[str, Tensor]) -> str:
 
 
 def _on_cpu(tensors: Sequence[Tensor]) -> Tensor:
-    """One after another, in one copy from each device that some are on."""
+    """Concatenate tensors on the CPU, with one copy from each device."""
     if not tensors:
         return torch.empty(0, dtype=torch.int64)
     places: dict[torch.device, list[int]] = {}
@@ -53,7 +53,7 @@ def _on_cpu(tensors: Sequence[Tensor]) -> Tensor:
 
 
 def _sums(tensor: Tensor) -> tuple[Tensor, Tensor]:
-    """The sums of all columns, and the bytes of the words that fill no row."""
+    """Return the sums of all columns, and the bytes of the words that fill no row."""
     words = tensor.contiguous().flatten().view(WORDS[tensor.element_size()])
     even = len(words) // COLUMNS * COLUMNS
     sums = words[:even].view(-1, COLUMNS).sum(0, dtype=torch.int64)

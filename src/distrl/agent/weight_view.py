@@ -1,8 +1,8 @@
-"""Tensors of PyTorch that lie in the bytes of a safetensors file, wherever those bytes are.
+"""Zero-copy PyTorch tensors over the bytes of a safetensors file in memory.
 
-Nothing is copied: `safetensors.torch.load` copies every tensor, and `safe_open` wants a file. The
-tensors keep the array that they were given, each as long as it lives. They must not be written to,
-since PyTorch has no read-only tensors: policies copy them into their own (`load_weights`).
+`safetensors.torch.load` would copy every tensor, and `safe_open` needs a file. Each tensor keeps
+the array alive. Tensors must not be written to, which PyTorch cannot enforce, having no read-only
+tensors: policies copy them into their own (`load_weights`).
 """
 
 from __future__ import annotations
@@ -27,7 +27,9 @@ MALFORMED = (
 
 
 def view_weights(content: NDArray[np.uint8]) -> dict[str, Tensor]:
-    """The tensors of a file by name; `CorruptWeights` if it is none. No digest is checked."""
+    """Return a file's tensors by name; raise `CorruptWeights` if it is malformed. No digest is
+    checked.
+    """
     try:
         header, start = _header(content)
         writable: Any = _Writable(content)
@@ -41,7 +43,7 @@ def view_weights(content: NDArray[np.uint8]) -> dict[str, Tensor]:
 
 
 def _header(content: NDArray[np.uint8]) -> tuple[dict[str, Any], int]:
-    """What the file says of each tensor, and where the first begins."""
+    """Return the file's entry for each tensor, and the offset at which the data begins."""
     length = int.from_bytes(content[:8].tobytes(), "little")
     start = 8 + length
     if start > len(content):
@@ -62,10 +64,10 @@ def _view(tensors: NDArray[np.uint8], entry: Mapping[str, Any]) -> Tensor:
 
 
 class _Writable:
-    """The memory of an array, said to be writable, since PyTorch warns of any other.
+    """An array interface that claims to be writable, since PyTorch warns of read-only arrays.
 
-    It keeps the array itself: a slice of an array may keep only what that was a slice of, and
-    whoever gave it releases its memory when the array goes.
+    It holds the array itself: a slice may keep only the array's base alive, and the owner releases
+    the memory when the array is freed.
     """
 
     def __init__(self, array: NDArray[np.uint8]) -> None:

@@ -1,1 +1,1 @@
-"""Models that answer elsewhere: an OpenAI-compatible server, and screens as it takes them."""
+"""Clients for models behind OpenAI-compatible servers, and screens encoded for them."""

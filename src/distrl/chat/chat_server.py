@@ -1,13 +1,13 @@
 """A client for servers with OpenAI's protocol (vLLM, SGLang), with retries and typed errors.
 
 Each call has one deadline for all of its tries. Transient failures are retried with exponential
-backoff (a lost connection, a timeout, 429 with its Retry-After, 5xx, an answer that is no JSON, a
-request that the server aborted to change its weights); others are raised at once. One `ChatServer`
-is shared by many threads.
+backoff (a lost connection, a timeout, 429 with its Retry-After, 5xx, invalid JSON, a request that
+the server aborted to change its weights); others are raised at once. One `ChatServer` can be shared
+by many threads.
 
-The key is read from the environment only. It is sent to this server only (redirects are refused),
-and is in no message, record or log. `PictureUrls` encodes screens as `data:` URLs for requests:
-PNG, so that the server sees exact pixels, and cached, since past screens are sent again.
+The key is read from the environment only. It is sent to this server only (redirects are not
+followed), and is in no message, record or log. `PictureUrls` encodes screens as `data:` URLs for
+requests: PNG, so that the server sees exact pixels, and cached, since past screens are sent again.
 """
 
 from __future__ import annotations
@@ -41,10 +41,10 @@ from distrl.errors import (
 from distrl.records import Screen
 
 BUSY_OR_BROKEN = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 529})
-BRIEF = 16  # tokens of an answer that nobody reads
-NO_LIST = frozenset({404, 405, 501})  # a server that has no GET /models answers so
+BRIEF = 16  # max_tokens of the test question, whose answer is not used
+NO_LIST = frozenset({404, 405, 501})  # statuses of a server without GET /models
 MAX_ANSWER = 32 * 2**20  # bytes
-MAX_QUOTE = 300  # characters of what a server said that go into a message
+MAX_QUOTE = 300  # characters of a server's answer that are quoted in a message
 T = TypeVar("T")
 
 
@@ -52,8 +52,8 @@ T = TypeVar("T")
 class ServerSettings:
     """URL, deadline and retries."""
 
-    url: str  # up to and with the version: http://localhost:8000/v1
-    key_variable: str = "DISTRL_SERVER_KEY"  # the environment variable that has the key, if any
+    url: str  # up to and including the version: http://localhost:8000/v1
+    key_variable: str = "DISTRL_SERVER_KEY"  # the environment variable with the key, if any
     deadline_s: float = 120.0  # for one call, all of its tries together
     tries: int = 5
     first_wait_s: float = 0.5  # doubled after each try
@@ -90,7 +90,7 @@ class _MayPass(Exception):
 def _answer(content: bytes) -> dict[str, Any]:
     try:
         answer = json.loads(content)
-    except (ValueError, RecursionError) as error:  # of JSON or of UTF-8; nested too deeply
+    except (ValueError, RecursionError) as error:  # invalid JSON or UTF-8; nested too deeply
         what = f"the answer is no JSON ({error}): {content[:MAX_QUOTE]!r}"
         raise _MayPass(what, final=UnusableAnswer) from error
     if not isinstance(answer, dict):
@@ -107,7 +107,7 @@ def _text(content: bytes) -> str:
 
 
 class ChatServer:
-    """Calls to one server. `open` it; it is a context manager."""
+    """A client of one server: a context manager, made by `open`."""
 
     def __init__(
         self,
@@ -116,7 +116,7 @@ class ChatServer:
         key: str = "",
         wait: Callable[[float], bool] | None = None,
     ) -> None:
-        """`wait` sleeps between tries and returns True if the server was closed meanwhile."""
+        """`wait` sleeps between tries and returns True if `close` was called meanwhile."""
         self.settings = settings
         self._client = client
         self._key = key
@@ -136,7 +136,7 @@ class ChatServer:
         return cls(settings, httpx.Client(headers=headers, limits=limits), key)
 
     def close(self) -> None:
-        """Begin no further try; connections are closed when the last call under way has ended."""
+        """Start no further tries; close connections when the last call in flight has ended."""
         with self._lock:
             self._closing.set()
             if not self._under_way:
@@ -144,7 +144,9 @@ class ChatServer:
 
     @contextmanager
     def _call_under_way(self) -> Iterator[None]:
-        """A client that is closed while another thread connects would leave a socket behind."""
+        """Count a call in flight, and close the client after the last one if `close` was called:
+        closing it while another thread connects would leak a socket.
+        """
         with self._lock:
             if self._closing.is_set():
                 raise ChatServerUnreachable(f"{self.settings.url}: the connection was closed here")
@@ -170,7 +172,7 @@ class ChatServer:
         return self._call("POST", path, json.dumps(body).encode(), _answer)
 
     def tell(self, path: str, body: dict[str, Any]) -> str:
-        """A call whose answer is text for people; a path from /../ is beside /v1."""
+        """POST and return the answer as plain text; a path that begins with /../ is beside /v1."""
         return self._call("POST", path, json.dumps(body).encode(), _text)
 
     def _call(self, method: str, path: str, body: bytes, read: Callable[[bytes], T]) -> T:
@@ -229,9 +231,9 @@ class ChatServer:
 
 
 def check_model(server: ChatServer, model: str) -> None:
-    """Raise a `ChatServerError` unless the server answers, takes our key and has the model.
+    """Raise a `ChatServerError` unless the server answers, accepts our key and has the model.
 
-    One that has no list of models, or none that can be read, is asked a tiny question instead.
+    A server without a readable list of models is asked a short question instead.
     """
     names = _listed_models(server)
     if not names:
@@ -244,7 +246,7 @@ def check_model(server: ChatServer, model: str) -> None:
 
 
 def _listed_models(server: ChatServer) -> list[str]:
-    """Empty: the server has no such list."""
+    """Return the names of the server's models; [] if it has no readable list."""
     try:
         listed = server.get("/models").get("data")
     except UnusableAnswer:
@@ -269,7 +271,7 @@ def _ask_briefly(server: ChatServer, model: str) -> None:
 
 
 def _content(response: httpx.Response, deadline: float) -> bytes:
-    """The body, within the deadline however slowly it trickles, and of bounded size."""
+    """Read the body; raise if it is too large, or past the deadline, however slow the stream."""
     content = bytearray()
     for chunk in response.iter_bytes():
         content += chunk
@@ -281,7 +283,7 @@ def _content(response: httpx.Response, deadline: float) -> bytes:
 
 
 def _retry_after(response: httpx.Response) -> float:
-    """The seconds that the server asks us to wait; it may give a date instead."""
+    """Return the seconds to wait by the Retry-After header, which may also be a date; else 0."""
     said = response.headers.get("Retry-After", "")
     with suppress(ValueError):
         return max(0.0, float(said))
@@ -289,16 +291,16 @@ def _retry_after(response: httpx.Response) -> float:
         at = email.utils.parsedate_to_datetime(said)
         at = at if at.tzinfo else at.replace(tzinfo=UTC)
         return max(0.0, (at - datetime.now(UTC)).total_seconds())
-    except (ValueError, OverflowError):  # no date, or one that no calendar has
+    except (ValueError, OverflowError):  # no date, or an impossible one
         return 0.0
 
 
 ImageSize = tuple[int, int]  # width, height
-FAST = 1  # zlib's level: a screen takes milliseconds, and its bytes travel once
+FAST = 1  # zlib level: a screen takes milliseconds, and its bytes are sent once
 
 
 class PictureUrls:
-    """Encodes screens and caches the last `most` URLs. Safe for many threads."""
+    """Encodes screens as URLs and caches the last `most` of them. Thread-safe."""
 
     def __init__(self, most: int = 256) -> None:
         self._most = most
@@ -306,7 +308,7 @@ class PictureUrls:
         self._lock = threading.Lock()
 
     def url(self, screen: Screen, size: ImageSize) -> str:
-        """The screen as a picture of that size."""
+        """Return the screen, resized to `size`, as a `data:` URL of a PNG."""
         key = screen.digest, size
         with self._lock:
             if key in self._urls:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from distrl.engine.ray.cluster.node import NodePlan
     from distrl.engine.ray.cluster.probe import ProbedCluster
 
-MAX_FOLDER = 38  # characters of --store
+MAX_FOLDER = 38  # characters of --store: Ray's socket paths below it may have 107
 
 cluster_app = typer.Typer(
     no_args_is_help=True, help="Ray clusters: run the head here, or join one with this machine."
@@ -79,7 +79,7 @@ def join(
     ] = 0.0,
     options: RayOptions = None,
 ) -> None:
-    """Join a cluster with this machine until Ctrl-C, and again whenever the link was cut."""
+    """Join a cluster with this machine until Ctrl-C; rejoin whenever the connection is lost."""
     from distrl.engine.ray.cluster.connection import check_versions, require_ray, short_folder
     from distrl.engine.ray.cluster.node import read_resources, worker_plan
 
@@ -113,7 +113,7 @@ def _lasting_folder(store: Path) -> Path:
         )
     try:
         folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        folder.chmod(0o700)  # Ray's sockets are in it: whoever can replace them is the cluster
+        folder.chmod(0o700)  # whoever can replace Ray's sockets in it controls the cluster
         owner = folder.stat().st_uid
     except OSError as error:
         raise storage_error(error, f"making {folder} for --store") from error
@@ -126,7 +126,7 @@ def _lasting_folder(store: Path) -> Path:
 
 
 def _check_free(port: int) -> None:
-    """Raise if a port is taken: Ray itself takes half a minute to find out."""
+    """Raise `ClusterError` if the port is in use: Ray itself takes half a minute to find out."""
     with socket.socket() as tried:
         tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -139,7 +139,7 @@ def _check_free(port: int) -> None:
 
 
 def _awaited(address: str, seconds: float) -> ProbedCluster:
-    """The cluster at an address; waits up to `seconds` for a head that is not up yet."""
+    """Probe the cluster at `address`; wait up to `seconds` for a head that is not up yet."""
     from distrl.engine.ray.cluster.connection import joining_environment
     from distrl.engine.ray.cluster.probe import probe
 
@@ -150,7 +150,7 @@ def _awaited(address: str, seconds: float) -> ProbedCluster:
         except ClusterUnreachable:
             if time.monotonic() >= until:
                 raise
-            time.sleep(1.0)  # leaves the processor to a head that starts on this machine
+            time.sleep(1.0)  # leave the CPU to a head that is starting on this machine
 
 
 def _run(plan: NodePlan) -> None:

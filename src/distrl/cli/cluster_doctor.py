@@ -1,7 +1,7 @@
 """`distrl doctor --cluster`: the nodes of a Ray cluster, their resources, and what is wrong.
 
-Joins the cluster as a run would (so what would stop a run stops this, with the same message), asks
-every node, and asks the head once more without a token: it must refuse.
+It joins the cluster as a run would, so that whatever would stop a run stops it with the same
+message. It asks every node, then the head once more without a token, which must be refused.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ MAX_SKEW = 1.0  # seconds between two clocks before times in logs stop making se
 
 
 def show_cluster_doctor(console: Console, address: str) -> bool:
-    """Print nodes and findings; False where something is lacking."""
+    """Print nodes and findings; return False if anything is lacking."""
     connect(address)
     try:
         nodes = ask_nodes(ANSWER_SECONDS)
@@ -39,7 +39,7 @@ def show_cluster_doctor(console: Console, address: str) -> bool:
 
 
 def is_open(address: str) -> bool:
-    """Whether the head at this address accepts a client without a token."""
+    """Return whether the head at this address accepts a client without a token."""
     bare = {name: value for name, value in os.environ.items() if name not in TOKENS}
     try:
         probe(address, {**bare, "RAY_AUTH_MODE": "disabled"})
@@ -76,7 +76,7 @@ def examine(nodes: Sequence[NodeFacts], is_open: bool) -> Iterator[Finding]:
 
 
 def versions_finding(nodes: Sequence[NodeFacts]) -> Finding:
-    """Ray compares Python and itself; DistRL and torch are compared here."""
+    """Compare package versions on the nodes: Ray itself only checks Python's and its own."""
     here = {name: version_of(name) for name in ("distrl", "ray", "torch", "transformers")}
     others = [
         f"{node.address} has {name} {found or 'not'}"

@@ -1,4 +1,4 @@
-"""`distrl collect`: a directory full of trajectories, or a collector for a learner elsewhere."""
+"""`distrl collect`: collect trajectories into a directory, or for a learner on another machine."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def collect(
 
 
 def success_words(run: RunDirectory) -> str:
-    """The share of judged episodes that succeeded, and how many could not be judged."""
+    """Return the success rate of the judged episodes, and how many were not judged, as text."""
     from distrl.episodes.outcome import SuccessRate
     from distrl.json_lines import read_lines
     from distrl.runs.run_records import EpisodeLine
@@ -94,7 +94,7 @@ def success_words(run: RunDirectory) -> str:
 
 
 def _join(
-    settings: tuple[Path | None, list[str], str],  # as `OwnSettings` has them
+    settings: tuple[Path | None, list[str], str],  # the fields of `OwnSettings`
     url: str,
     fingerprint: str,
     token_file: Path,
@@ -120,7 +120,7 @@ def _join(
     from distrl.engine.join.trajectory_spool import TrajectorySpool
     from distrl.engine.local.process_lifetime import log_to_stderr
 
-    # What is wrong here is said before joining; the environment, the learner alone knows.
+    # Raise errors in our own settings before joining; only the learner knows its environments.
     own = load_joined_config("", 0, *settings[:2])
     folder = spool or Path(own.run.directory) / "joined"
     count = own.devices.count + own.devices.spares
@@ -130,14 +130,14 @@ def _join(
         typer.echo(f"{mark}{sentence}")
 
     log_to_stderr()
-    logging.getLogger("httpx").setLevel(logging.WARNING)  # a line for each request
+    logging.getLogger("httpx").setLevel(logging.WARNING)  # it logs every request
     with (
         LearnerClient(url, read_token(token_file), fingerprint) as client,
         TrajectorySpool(folder, max_waiting=max(8, 2 * count)) as kept,
         ExitStack() as opened,
     ):
         check_room(folder, 1e9 * own.run.free_gigabytes, "--spool")
-        lease_phones(own, folder, opened, say)  # and keep them while the learner does not answer
+        lease_phones(own, folder, opened, say)  # held even while the learner is away
         JoinedCollector(
             client,
             kept,

@@ -1,4 +1,4 @@
-"""`distrl configs`: the settings that come with DistRL, to start from by name."""
+"""`distrl configs`: list or print the settings files that ship with DistRL."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """`distrl devices`: list the phones on adb with their health and operation latencies.
 
-`distrl adb …` is adb itself, wherever it lies: the extra `android` brings one that is not on the
-PATH.
+`distrl adb …` runs adb itself: the one on the PATH or in an SDK, or the one that the extra
+`android` installs.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from distrl.devices.adb.device_health import DeviceHealth
 
-# Whatever is typed after `distrl adb` is for adb.
+# Pass everything after `distrl adb` on to adb, `--help` included.
 ANY_WORDS = {"allow_extra_args": True, "ignore_unknown_options": True, "help_option_names": []}
 
 
@@ -41,7 +41,7 @@ def adb(context: typer.Context) -> None:
 
 
 def show_devices(console: Console, port: int, rounds: int) -> bool:
-    """Print the phones; True when there is at least one and all are healthy."""
+    """Print the phones; return whether there is at least one and all are healthy."""
     from distrl.devices.adb.android_tools import running_server
     from distrl.devices.adb.device_health import examine_all
 

@@ -1,8 +1,8 @@
 """`distrl doctor`: what this machine has and lacks for DistRL, and what to do about it.
 
-Every finding has a verdict: good; a note (it works, but you may want to know); or lacking (what
-needs it will not run). torch is asked in a process of its own: looking at it must not load it here,
-and on some machines one product in bf16 is the end of the process that tries it.
+Every finding has a verdict: good; a note (it works, but you may want to know); or lacking (whatever
+needs it will not run). torch is probed in a child process: it must not be loaded here, and on some
+machines a single bf16 matrix product kills the process that runs it.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ print(json.dumps({"version": torch.__version__, "threads": torch.get_num_threads
     "mps": torch.backends.mps.is_available()}))
 """
 BF16 = "import torch; x = torch.ones(64, 64, dtype=torch.bfloat16); print(float((x @ x)[0, 0]))"
-OPTIONAL = {  # package: what is missing without it, and the extra that brings it
+OPTIONAL = {  # package: what is missing without it, and the extra that installs it
     "transformers": ("no models but the tabular one", "distrl[learn]"),
     "peft": ("no LoRA adapters", "distrl[learn]"),
     "tensorboard": ("training writes TensorBoard files", "distrl[learn]"),
@@ -86,7 +86,7 @@ def doctor(
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
+    """The result of one check."""
 
     what: str
     verdict: Verdict
@@ -95,7 +95,7 @@ class Finding:
 
 
 def show_doctor(console: Console, folder: Path = Path(), config: Path | None = None) -> bool:
-    """Print every finding; False where something is lacking."""
+    """Print every finding; return False if anything is lacking."""
     found = list(examine(folder))
     if config is not None:
         found += run_findings(config, folder)
@@ -117,7 +117,7 @@ def finding_table(found: Iterable[Finding]) -> Table:
 
 
 def examine(folder: Path = Path()) -> Iterator[Finding]:
-    """Look at everything; `folder` is where runs would be kept."""
+    """Run every check; `folder` is where runs would be stored."""
     from phonesim.drawing.world_text import missing_fonts
 
     yield python_finding(sys.version_info[:3])
@@ -140,7 +140,7 @@ def examine(folder: Path = Path()) -> Iterator[Finding]:
 
 
 def run_findings(config: Path, folder: Path) -> Iterator[Finding]:
-    """What a run with these settings would be told before its start."""
+    """Run the checks that a run with these settings makes before its start (`preflight`)."""
     from distrl.config.training_config import load_config
     from distrl.engine.run.preflight import checks
 
@@ -193,7 +193,7 @@ def files_finding(limit: int) -> Finding:
 
 
 def ask_torch(code: str, environment: Mapping[str, str]) -> subprocess.CompletedProcess[str]:
-    """Run a few lines in a new process; one that takes too long counts as failed."""
+    """Run `code` in a new process; a timeout after `PATIENCE` counts as a failure."""
     command = [sys.executable, "-c", code]
     try:
         return subprocess.run(
@@ -227,7 +227,10 @@ def torch_findings(asked: subprocess.CompletedProcess[str]) -> Iterator[Finding]
 def bf16_finding(
     bare: subprocess.CompletedProcess[str], full: subprocess.CompletedProcess[str]
 ) -> Finding:
-    """Does a bf16 product end the process, as it does where AMX is shown but cannot be run?"""
+    """Report whether a bf16 product kills the process, as where AMX is listed but cannot be run.
+
+    `bare` ran it without the variables of `WANTED`, `full` with them.
+    """
     if bare.returncode == 0:
         return Finding("bf16 on the processor", "good", "works")
     if full.returncode == 0:
@@ -262,7 +265,7 @@ def package_finding(package: str, version: str | None, without: str, extra: str)
 
 
 def pictures_finding(transformers: str | None, torchvision: str | None) -> Finding:
-    """Older ones cannot prepare pictures without torchvision."""
+    """Report whether transformers can preprocess images: before 5.22 it needs torchvision."""
     what = "pictures for models"
     if transformers is None:
         return Finding(what, "lacking", "no transformers", "pip install 'distrl[learn]'")
@@ -274,7 +277,7 @@ def pictures_finding(transformers: str | None, torchvision: str | None) -> Findi
 
 
 def scripts_finding(missing: list[str]) -> Finding:
-    """Of the simulated phone: it draws what it has no font for as boxes."""
+    """Report missing fonts: the simulated phone draws characters without a font as boxes."""
     what = "scripts of the simulated phone"
     if not missing:
         return Finding(what, "good", "Chinese, Japanese, Korean, Arabic, Hebrew, Devanagari")
@@ -294,7 +297,7 @@ def environment_finding(environment: Mapping[str, str]) -> Finding:
 
 
 def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
-    """Only for handsets and emulators; the simulated phone needs none of it."""
+    """Look for adb and the emulator, which only handsets and emulators need."""
     tools: tuple[Tool, ...] = ("adb", "emulator")
     for tool in tools:
         try:
@@ -308,7 +311,7 @@ def android_findings(environment: Mapping[str, str]) -> Iterator[Finding]:
 
 
 def chromium_finding(environment: Mapping[str, str]) -> Finding:
-    """Only for web pages as devices."""
+    """Look for Chromium, which only web pages as devices need."""
     try:
         found = find_chromium(environment)
     except NotInstalled as error:
@@ -320,7 +323,7 @@ def chromium_finding(environment: Mapping[str, str]) -> Finding:
 
 
 def plugin_findings() -> Iterator[Finding]:
-    """Parts that installed packages bring."""
+    """List the plug-ins of installed packages, and those that are broken."""
     for kind in KINDS:
         for each in plugins.plugins(kind):
             yield Finding(f"plug-in {kind}", "good", f"{each.name}, of {each.source}")

@@ -1,9 +1,9 @@
-"""`distrl evaluate`: a model plays tasks of a split; success rates are shown and saved.
+"""`distrl evaluate`: play tasks of a split with a model; print and save the success rates.
 
 Every outcome is on disk as soon as its episode ends (beside the JSON file, `….outcomes.jsonl`), so
-that an interrupted evaluation is resumed and a longer one goes on from a shorter one. With `--on`
-the tasks of other settings are played, on whatever devices they have. The phone and torch are
-imported where they are needed, so that `distrl --help` answers at once.
+that `--continue` can resume an interrupted evaluation or extend a shorter one. With `--on` it plays
+the tasks of other settings, on whatever devices those have. The phone and torch are imported where
+they are needed, so that `distrl --help` answers at once.
 """
 
 from __future__ import annotations
@@ -167,7 +167,7 @@ def _one_of(name: str, given: str, choices: Sequence[Choice]) -> Choice:
 
 @dataclass(frozen=True, slots=True)
 class Evaluation:
-    """What is to be evaluated, on what, and where the figures go."""
+    """The options of one evaluation: model, tasks, and files to write."""
 
     model: str
     split: Split = "test"
@@ -194,16 +194,16 @@ class Evaluation:
             raise UsageError(f"{self.model!r} has no weights here to put an adapter on")
 
     def prepare_files(self) -> None:
-        """Refuse places that nothing can be written to before anything is played."""
+        """Raise if an output file cannot be written, before anything is played."""
         tasks = self.task_set
-        read = tasks is not None and tasks.exists() and not tasks.is_dir()  # a pipe, too
+        read = tasks is not None and tasks.exists() and not tasks.is_dir()  # may be a pipe
         written = {"figures": self.figures, "result": self.result}
         for what, path in (written if read else written | {"tasks": tasks}).items():
             if path is not None:
                 prepare_output_file(path, f"{what}.json")
 
     def settings(self) -> dict[str, object]:
-        """What makes outcomes comparable: two parts of one evaluation have all of it in common."""
+        """Return what makes outcomes comparable: `--continue` requires all of it to be equal."""
         return {
             "model": self.model,
             "split": self.split,
@@ -220,7 +220,7 @@ class Evaluation:
 
     @contextmanager
     def policy_for(self) -> Iterator[PolicyFor]:
-        """The policy of each episode: simple agents are made anew, a model is opened once."""
+        """Yield a factory of policies: a simple agent is made per episode, a model opened once."""
         if (simple := _simple_agents().get(self.model)) is not None:
             yield lambda task, device, judge: self._seeing(simple(task, device, judge))
         else:
@@ -229,8 +229,8 @@ class Evaluation:
                 yield lambda task, device, judge: model
 
     def check_sizes(self, say: Callable[[str], None]) -> CheckSizes | None:
-        """What raises where the model cannot take a screen, and says where it sees it less well;
-        None: it takes all.
+        """Return a check that raises if the model cannot take a screen, and warns if it letterboxes
+        one; None: the model takes all screens.
         """
         if self.served or self.model in _simple_agents():
             return None
@@ -310,7 +310,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
     open_log = OutcomeLog.resumed if evaluation.resume else OutcomeLog.new
     path = log_path(evaluation.figures) if evaluation.figures else None
     with (
-        evaluation.policy_for() as policy_for,  # first, so that a bad model costs no log
+        evaluation.policy_for() as policy_for,  # first: a bad model must not leave a log
         open_log(path, settings) if path else OutcomeLog(None, []) as log,
         EvaluationProgress(console, len(tasks)) as progress,
     ):
@@ -329,7 +329,7 @@ def evaluate_model(console: Console, evaluation: Evaluation) -> EvaluationReport
 
 
 def _tasks(evaluation: Evaluation) -> list[Task]:
-    """Those of the task set; without one, of the split, and they become the set that is named."""
+    """Read the task set; if its file is missing, draw tasks from the split and write them to it."""
     from distrl.episodes.evaluation import evaluation_tasks
     from distrl.reporting.leaderboard import TaskSetFile, read_task_set, write_task_set
 
@@ -352,7 +352,7 @@ def _write_result(path: Path, report: EvaluationReport) -> None:
 
 
 def log_path(figures: Path) -> Path:
-    """Where the outcomes are kept: result.outcomes.jsonl beside result.json."""
+    """Return the path of the outcome log: result.outcomes.jsonl beside result.json."""
     return figures.with_name(f"{figures.name.removesuffix('.json')}.outcomes.jsonl")
 
 
@@ -363,7 +363,7 @@ def _play(
     log: OutcomeLog,
     progress: EvaluationProgress,
 ) -> list[Outcome]:
-    """The outcomes of all tasks, in their order; those in the log are not played again."""
+    """Return the outcomes of all tasks, in order; tasks in the log are not played again."""
     from distrl.episodes.evaluation import play
     from distrl.episodes.outcome import outcome_of
     from distrl.runs.kept_episodes import KeptEpisodes
@@ -390,7 +390,7 @@ def _play(
 
 
 def _stamp(model: str, adapter: Path | None) -> str | None:
-    """Changes when files of a model on disk do, so that no two models share an evaluation."""
+    """Digest names, sizes and times of the model's files: no evaluation may mix two models."""
     named = (trained_directory(model) or Path(model), adapter)
     folders = [path for path in named if path and path.is_dir()]
     files = sorted(file for folder in folders for file in folder.rglob("*") if file.is_file())

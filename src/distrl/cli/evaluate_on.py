@@ -1,7 +1,7 @@
-"""`distrl evaluate MODEL --on SETTINGS`: the same model in other environments, beside each other.
+"""`distrl evaluate MODEL --on SETTINGS`: measure one model in other environments, side by side.
 
-An environment is the tasks, devices and judge of settings; settings with several have a row for
-each.
+An environment is the tasks, devices and judge of a settings file; a file with several environments
+gets a row for each.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 def evaluate_on(
     console: Console, evaluation: Evaluation, on: Sequence[str], *, one_split: bool
 ) -> None:
-    """Play the same number of tasks in each environment, and show them beside each other.
+    """Play the same number of tasks in each environment, and print the results side by side.
 
-    `one_split`: the evaluation's everywhere, in place of what each environment evaluates on.
+    `one_split`: use the evaluation's split everywhere, not the one each environment evaluates on.
     """
     from distrl.config.training_config import load_config
     from distrl.engine.environment import check_judged, play_environment

@@ -1,7 +1,7 @@
-"""What `distrl export` does: a run's trajectories in files for other tools, or its page.
+"""`distrl export`: write a run's trajectories to files for other tools, or a copy of its page.
 
-The run may be going on: the files have what was stored when the export came to it. A trajectory is
-written as soon as it is read, so memory stays bounded.
+The run may still be going on: the files have the trajectories stored by the time they are read.
+Trajectories are streamed, each written as soon as it is read, so memory stays bounded.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def export(
 
 @dataclass(slots=True)
 class StoredTrajectories:
-    """What a run has stored, each trajectory once; says at the end what was left out."""
+    """Iterates over a run's stored trajectories, each once; prints damaged ones at the end."""
 
     reader: TrajectoryReader
     seen: set[str] = field(default_factory=set)
@@ -91,7 +91,7 @@ class StoredTrajectories:
 
     def __iter__(self) -> Iterator[Trajectory]:
         for stored in self.reader.read():
-            if stored.trajectory.id not in self.seen:  # corrected while it was read: not again
+            if stored.trajectory.id not in self.seen:  # a correction repeats it
                 self.seen.add(stored.trajectory.id)
                 yield stored.trajectory
         for damage in self.reader.damages:
@@ -129,7 +129,7 @@ def _export_traces(run: Path, folder: Path, form: str) -> None:
 
 
 def _model_and_devices(run: Path) -> tuple[str, str]:
-    """As the run's settings name them; of a run that this version cannot read, nothing."""
+    """Return model and devices by the run's settings; "unknown" if they cannot be read."""
     from distrl.config.training_config import load_config
     from distrl.runs.run_directory import RunDirectory
 

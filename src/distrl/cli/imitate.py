@@ -1,8 +1,8 @@
-"""`distrl imitate`: pretrains a starter model on demonstrations, and shows its learning curve.
+"""`distrl imitate`: pretrain a starter model on demonstrations, and show its learning curve.
 
-With `--model` it teaches that model, a language model say, in place of a starter. Beside the model
-it leaves `curve.json`, `curve.png` and `imitation.json`, the settings that were
-used. What loads torch is imported where it is needed, so that `distrl --help` answers at once.
+With `--model` it fine-tunes that model (such as a language model) instead of a starter. Beside a
+starter it writes `curve.json`, `curve.png` and `imitation.json`, the settings; beside another model
+`curve.json`. torch is imported where it is needed, so that `distrl --help` answers at once.
 """
 
 from __future__ import annotations
@@ -111,14 +111,14 @@ def teach_and_show(
     lora: int | None = None,
     sees: Sees | None = None,
 ) -> list[CloningProgress]:
-    """Teach a model by behaviour cloning and save what it learned, with its learning curve."""
+    """Fine-tune a model by behaviour cloning; save it, and save and return its learning curve."""
     from distrl.agent.loading import open_policy
     from distrl.agent.lora import LoraSettings
     from distrl.agent.policy_weights import export_policy
     from distrl.agent.vlm_settings import VlmSettings
     from distrl.imitation.cloning import clone
 
-    if out.exists():  # before anything is spent: it is written at the end
+    if out.exists():  # fail before training: it is written at the end
         raise UsageError(f"{out} is there already; give a directory that is not")
     adapters = None if lora is None else LoraSettings(lora, 2 * lora)
     chosen = VlmSettings(lora=adapters, device=device, seed=settings.seed)

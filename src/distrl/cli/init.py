@@ -1,8 +1,9 @@
 """`distrl init DIR`: ask a few questions and write settings to train with.
 
-What is found is proposed: handsets that adb lists, a GPU that torch sees. Every answer can be given
-as an option, and `--yes` takes all proposals, so that scripts and tests ask nobody. The file has
-only what differs from the defaults; `distrl train DIR/config.toml --dry-run` shows the rest.
+The proposed answers depend on the machine: on handsets that adb lists and a GPU that torch sees.
+Every answer can be given as an option, and `--yes` accepts all proposals, so that scripts and tests
+are not prompted. The file has only settings that differ from the defaults;
+`distrl train DIR/config.toml --dry-run` shows the rest.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from distrl.errors import INSTALL_LEARN, DeviceError, UsageError
 Kind = Literal["simulated", "handsets", "emulators"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 QWEN = "Qwen/Qwen2.5-VL-3B-Instruct"
-SECONDS = 3.0  # for adb's answer
+SECONDS = 3.0  # to wait for the adb server
 
 
 def init(
@@ -53,7 +54,7 @@ def init(
     if path.exists():
         raise UsageError(f"{path} is there already; give another folder, or change that file")
     if kind is not None:
-        _known(kind)  # before anything is looked for, which takes seconds
+        _known(kind)  # fail before looking for phones and a GPU, which takes seconds
     found, has_gpu = _handsets(), _has_gpu()
     typer.echo(f"found: {found or 'no'} phones on adb, {'a' if has_gpu else 'no'} GPU")
     proposed_kind = "handsets" if found else "simulated"
@@ -66,14 +67,14 @@ def init(
         "agent.model": _ask("model", model, proposed, yes=yes),
         "run.minutes": _number("minutes of training", minutes, likely_minutes, float, yes=yes),
     }
-    text = settings_text(kind, answers)  # raises what does not fit, before anything is written
+    text = settings_text(kind, answers)  # raises on invalid answers, before anything is written
     directory.mkdir(parents=True, exist_ok=True)
     path.write_text(text, "utf-8")
     typer.echo(f"{path}\nnext: distrl doctor {path}, then distrl train {path}")
 
 
 def settings_text(kind: str, answers: Mapping[str, object]) -> str:
-    """The settings as TOML: those of the config they begin with, and the answers."""
+    """Return the settings as TOML: those of a shipped config, overridden by the answers."""
     from distrl.config.config_file import config_path
     from distrl.config.toml_writer import tables_to_toml
 
@@ -92,7 +93,7 @@ def settings_text(kind: str, answers: Mapping[str, object]) -> str:
 
 
 def _check(base: str, answers: Mapping[str, object]) -> None:
-    """Raise what does not fit; without torch, which settings are made with, say that too."""
+    """Raise if the settings are invalid; say so if they cannot be checked for lack of torch."""
     try:
         from distrl.config.training_config import load_config
     except ModuleNotFoundError as error:
@@ -132,7 +133,7 @@ def _has_gpu() -> bool:
 
 
 def _handsets() -> int:
-    """How many devices an adb server that runs already lists; none is started."""
+    """Return how many usable devices the running adb server lists; start no server."""
     from distrl.devices.adb.adb import AdbServer
 
     try:

@@ -1,4 +1,4 @@
-"""`distrl leaderboard`: results of several models in one table, if they are of the same tasks."""
+"""`distrl leaderboard`: compare results of several models on the same tasks in one table."""
 
 from __future__ import annotations
 

@@ -47,9 +47,9 @@ from distrl.process_environment import restart_if_needed
 from distrl.standard_streams import open_streams, outlast_readers
 from phonesim.cli import tasks
 
-HEAVY = {"train", "collect", "evaluate", "play", "reproduce"}  # commands with a model in them
-LASTING = {"train", "collect", "imitate", "reproduce", "cluster"}  # that go on without a terminal
-UNNAMED = {  # errors of files that come without a name: what they are about
+HEAVY = {"train", "collect", "evaluate", "play", "reproduce"}  # commands that load a model
+LASTING = {"train", "collect", "imitate", "reproduce", "cluster"}  # they outlive their terminal
+UNNAMED = {  # by errno: what to name for an OSError that has no file name
     errno.ENOENT: "the folder that the command was given in",
     **dict.fromkeys(NO_SPACE, "the place that the output goes to"),
     **dict.fromkeys((*TOO_MANY, *NO_MEMORY), "this machine"),
@@ -77,7 +77,7 @@ app.add_typer(model_app, name="model")
 
 
 def main() -> None:
-    """Run the command; print our own errors and those of files in one line, no traceback."""
+    """Run the command; print our own errors and file errors in one line, without a traceback."""
     open_streams()
     if set(sys.argv[1:2]) & HEAVY:
         restart_if_needed()
@@ -105,7 +105,7 @@ def _show(error: DistrlError) -> int:
     said = f"[bold red]{type(error).__name__}[/]: {escape(str(error))}"
     try:
         Console(stderr=True).print(said, highlight=False)
-    except OSError:  # rich reads files of its own, and none may be left to open
+    except OSError:  # rich opens files itself, and no file descriptor may be left
         sys.stderr.write(f"{type(error).__name__}: {error}\n")
     return 2
 

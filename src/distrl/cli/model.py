@@ -1,4 +1,4 @@
-"""`distrl model get`: makes a directory of a pretrained model that a package registry carries."""
+"""`distrl model get`: make a model directory from pretrained weights in an installed package."""
 
 from __future__ import annotations
 

@@ -79,7 +79,7 @@ def plan(
 
 
 def _is_run(file: Path, *counts: list[int] | None) -> bool:
-    """Whether the file has a run's settings; counts of phones and GPUs are in there already."""
+    """Return whether the file has a run's settings; raise if counts are given beside them."""
     from distrl.cli.run_fit import is_run_config
 
     if not is_run_config(file):
@@ -131,7 +131,7 @@ def _systems(
     learner_gpus: list[int],
     nodes: list[int],
 ) -> list[PlanSettings]:
-    """One for each number of phones; of the others there is one number, or one for each system."""
+    """Return one system per number of phones; give the other counts once, or once per system."""
     count = max(1, len(phones))
     columns = {
         "--phones": phones or [settings.phones.count],

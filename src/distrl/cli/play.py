@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from distrl.episodes.live_feed import LiveFeed
 
 PHONE = "phone"
-OPEN_SECONDS = 120.0  # that a page has to be opened, before the agent plays anyway
+OPEN_SECONDS = 120.0  # to wait for the page to be opened before the agent plays anyway
 On = Annotated[
     str | None,
     typer.Option(
@@ -47,7 +47,7 @@ SplitOption = Annotated[
         "settings evaluate on."
     ),
 ]
-STEP_SECONDS = 1.0  # that a step takes at least where it is watched in the page
+STEP_SECONDS = 1.0  # minimum duration of a step that is watched in the page
 
 
 def play(
@@ -112,7 +112,7 @@ def play(
 
 
 def _record(console: Console, trajectory: Trajectory, out: Path, mark: str) -> None:
-    """Say how it ended, and write the recording."""
+    """Print how the episode ended, and write the recording."""
     from distrl.reporting.recording import verdict_line, write_recording
 
     console.print(f"{mark}{verdict_line(trajectory)[0]}", highlight=False, markup=False)
@@ -122,27 +122,27 @@ def _record(console: Console, trajectory: Trajectory, out: Path, mark: str) -> N
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """The task that was asked for; None: the first of the split."""
+    """The requested task; `task` is None for the first of the split."""
 
     task: str | None
-    split: Split | None  # None: what the settings evaluate on, which is test without any
+    split: Split | None  # None: the one that the settings evaluate on; without settings, test
     seed: int
 
 
 @dataclass(frozen=True, slots=True)
 class Setup:
-    """What is played, on which device, and who judges it."""
+    """The task, the device to play it on, and its judge."""
 
     task: Task
     device: Device
     judge: Judge
     stop_on_success: bool = False
-    mark: str = ""  # before every line, where nothing is carried out
+    mark: str = ""  # printed before every line of a dry run
 
 
 @contextmanager
 def _simulated(wanted: Wanted) -> Iterator[Setup]:
-    """A simulated phone; it needs nothing that is not always installed."""
+    """Set up a simulated phone, which needs no optional package."""
     from distrl.episodes.evaluation import evaluation_tasks
     from phonesim.simulated_device import SimulatedDevice
     from phonesim.tasks.fact_judge import FactJudge
@@ -161,10 +161,10 @@ def _settled(
     console: Console,
     evaluation: Evaluation,
     wanted: Wanted,
-    settings: tuple[str | None, list[str]],  # a file or a run, and what is set beside it
+    settings: tuple[str | None, list[str]],  # a file or a run, and overrides
     keep: Path | None,
 ) -> Iterator[Setup]:
-    """The first device of the settings; what a guarded phone refuses is kept with the episode."""
+    """Set up the first device of the settings; log what a guarded phone refuses below `keep`."""
     from distrl.config.training_config import load_config
     from distrl.engine.device_wiring import is_dry
     from distrl.engine.environment import open_environment
@@ -194,12 +194,12 @@ def _split(split: str) -> Split:
 
 
 def _play_and_keep(player: Player, keep: Path, *, view: bool) -> Trajectory:
-    """Play and keep it; with `view` once somebody looks, and slowly enough to be followed."""
+    """Play and store the episode; with `view`, wait for a viewer and play slowly enough for one."""
     from distrl.episodes.live_feed import LiveFeed
     from distrl.runs.kept_episodes import KeptEpisodes
 
     device = player.setup.device.name
-    with KeptEpisodes.open(keep) as kept, kept.run.held():  # held: the page says that it goes on
+    with KeptEpisodes.open(keep) as kept, kept.run.held():  # locked: shown as running
         live = LiveFeed(keep, "play", [device])
         if view:
             from distrl.cli.view import show_along
@@ -225,7 +225,7 @@ class Player:
     policy: Policy
 
     def play(self, live: LiveFeed, step_seconds: float = 0.0) -> Trajectory:
-        """`step_seconds`: that a step takes at least."""
+        """Play the task to its end; `step_seconds` is the minimum duration of a step."""
         from distrl.episodes.episode import WORKS
         from distrl.episodes.scheduler import Assignment, Lease
         from distrl.episodes.stage_timer import StageTimer

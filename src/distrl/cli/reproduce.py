@@ -1,9 +1,9 @@
-"""`distrl reproduce RUN`: run it again with the same settings, and say whether the same came out.
+"""`distrl reproduce RUN`: run it again with the same settings, and compare the results.
 
-What has changed since (commit, packages, machine, files) is said first. A run in one process that
-ended by updates or trajectories, not by its time, repeats bit by bit, so its figures must be equal;
-any other is compared by the success of its evaluation after training, task by task. Where there is
-neither, that is said before anything runs.
+It first prints what has changed since (commit, packages, machine, files). A run in one process that
+ended by updates or trajectories, not by time, repeats bit for bit, so its metrics must be equal.
+Any other run is compared by its evaluation after training, task by task. A run that allows neither
+is refused before anything runs.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from distrl.errors import CorruptLog, UsageError
 if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
 
-# Figures that no run repeats; the watch looks as often as its share of the time allows.
+# Metrics that no run repeats: timings, and `watch/`, which is measured as often as time allows.
 TIMED = ("seconds", "per_second", "flops", "memory", "time", "watch/")
 
 
@@ -51,7 +51,7 @@ def reproduce(
 
 
 def _run_again(run: RunDirectory) -> RunDirectory:
-    """A second run with the settings of the first; exits where that was stopped."""
+    """Train again with the settings of the first run; exit if the second one was stopped."""
     from distrl.cli.train import new_directory, train_in
     from distrl.config.training_config import load_run_config
 
@@ -66,7 +66,7 @@ def _run_again(run: RunDirectory) -> RunDirectory:
 
 
 def check_comparable(run: RunDirectory) -> None:
-    """Raise `UsageError` where a run has nothing that another could be compared with."""
+    """Raise `UsageError` if a run has no results that another could be compared with."""
     if not run.result.exists():
         raise UsageError(
             f"{run.path} has no result.json, so there is nothing to compare: the run has not ended "
@@ -82,7 +82,7 @@ def check_comparable(run: RunDirectory) -> None:
 
 
 def repeats(run: RunDirectory) -> bool:
-    """Whether the figures of a finished run come out again: in one process, not ended by time."""
+    """Return whether a finished run is deterministic: in one process, and not ended by time."""
     from distrl.config.training_config import load_run_config
     from distrl.runs.checked_json import is_as_written
 
@@ -98,7 +98,7 @@ def repeats(run: RunDirectory) -> bool:
 
 
 def compare(first: RunDirectory, second: RunDirectory) -> tuple[bool, str]:
-    """Whether two runs of the same settings came to the same, and a sentence about it."""
+    """Return whether two runs of the same settings agree, and a sentence that says how."""
     if repeats(first) and repeats(second):
         return _compare_figures(first, second)
     return _compare_success(first, second)
@@ -117,7 +117,7 @@ def _compare_figures(first: RunDirectory, second: RunDirectory) -> tuple[bool, s
 
 
 def _figures(run: RunDirectory) -> list[dict[str, float | None]]:
-    """What the learner computed at each update, without what it timed."""
+    """Return the learner's metrics at each update, without those of `TIMED`."""
     from distrl.runs.metrics import read_points
 
     return [

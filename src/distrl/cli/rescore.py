@@ -2,7 +2,7 @@
 
 Each judgement is appended to the run's `judgements.jsonl` with its judge, reason, cost and
 duration; the judge's cache lies beside it, so that no question is paid for twice. A run that is
-still going on is refused. The run's episode log is not changed: it records what happened then.
+still going on is refused. The run's episode log is not changed: it keeps the original endings.
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""Whether a run's settings fit this machine: what `distrl plan CONFIG` says about one.
+"""Whether a run's settings fit this machine: what `distrl plan CONFIG` prints.
 
-Memory, disk and the GPU, each with what it is for, what it wants and what is there. A model that is
-not on the disk yet is taken by the number in its name (3B is 3 billion weights). How fast a run
-would go is another question: `distrl plan --from-run RUN` answers it with what a short run has
-measured.
+For memory, disk and the GPU: how much the run needs, by purpose, and how much is available. The
+size of a model that is not on the disk yet is read from its name (3B: 3 billion weights). Speed is
+not predicted here: `distrl plan --from-run RUN` does that from the measurements of a short run.
 """
 
 from __future__ import annotations
@@ -31,13 +30,13 @@ NO_GPU = "torch sees no GPU here: `distrl doctor` says why; train on a machine t
 
 @dataclass(frozen=True, slots=True)
 class Need:
-    """Bytes that a run wants of something, and those there are; None: not known."""
+    """Bytes of a resource that a run needs, and that are available; None: not known."""
 
     what: str
     wanted: int | None
     there: int | None
     advice: str = ""
-    parts: Mapping[str, int] = field(default_factory=dict)  # what it is wanted for
+    parts: Mapping[str, int] = field(default_factory=dict)  # of `wanted`, by purpose
 
     @property
     def fits(self) -> bool | None:
@@ -47,12 +46,12 @@ class Need:
 
 
 def is_run_config(file: Path) -> bool:
-    """Whether a file has settings of a run, and is no plan."""
+    """Return whether a file has the settings of a run, as opposed to a plan."""
     return bool(OF_A_RUN & set(read_toml(found_config(file))))
 
 
 def show_fit(console: Console, config: TrainingConfig, folder: Path = Path()) -> bool:
-    """Print what the run wants beside what is there; False where something is too small."""
+    """Print what the run needs and what is available; return False if anything is too small."""
     found = needs(config, folder)
     table = Table("", "wants", "there is", "", box=None, padding=(0, 3, 0, 0))
     marks = {True: "[green]fits[/]", False: "[red]too small[/]", None: "[yellow]not known[/]"}
@@ -91,7 +90,7 @@ def _memory_advice(config: TrainingConfig) -> str:
 
 def _gpu(config: TrainingConfig) -> list[Need]:
     device = config.agent.policy.device
-    if not device.startswith("cuda") or config.engine.kind == "ray":  # `doctor --cluster` knows
+    if not device.startswith("cuda") or config.engine.kind == "ray":  # see `doctor --cluster`
         return []
     from distrl.agent.torch_device import free_gpu_memory
     from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice

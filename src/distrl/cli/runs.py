@@ -1,7 +1,7 @@
-"""`distrl runs`, `distrl compare` and `distrl report`: runs on the terminal, a report anew.
+"""`distrl runs`, `distrl compare` and `distrl report`: list and compare runs, rewrite a report.
 
-`distrl runs` cuts and wraps no name, whatever the width: names are typed after `--resume`. Into a
-pipe it writes a line for each run, fields separated by tabs.
+`distrl runs` never truncates or wraps a name, whatever the width: names are copied after
+`--resume`. Into a pipe it writes one line per run, with tab-separated fields.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 def runs(
     path: Annotated[Path, typer.Argument(help="A folder of runs.")] = Path("runs"),
 ) -> None:
-    """List the runs of a folder: what became of each, the newest first."""
+    """List the runs of a folder with their state and results, the newest first."""
     from distrl.reporting.live_view import duration
     from distrl.reporting.run_story import read_story
     from distrl.view.run_catalogue import RunCatalogue
@@ -97,7 +97,7 @@ def _gains(stories: list[RunStory]) -> Table:
 
 
 def report(run: Annotated[Path, typer.Argument(help="The directory of a run.")]) -> None:
-    """Write a run's report.html anew, also of one that was stopped or still trains."""
+    """Rewrite a run's report.html, also of a run that was stopped or still trains."""
     from distrl.reporting.report import write_report
     from distrl.runs.run_directory import RunDirectory
 

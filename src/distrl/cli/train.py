@@ -1,7 +1,7 @@
-"""`distrl train`: read the settings, start a run or resume one, and say where it is.
+"""`distrl train`: read the settings, start or resume a run, and print its directory and result.
 
-Modules are imported when they are needed: `distrl --help` answers at once, and what is wrong with
-the settings or the directory is said before the engine is loaded, which takes seconds.
+Modules are imported when they are needed: `distrl --help` answers at once, and errors in the
+settings or the directory are reported before the engine is loaded, which takes seconds.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from distrl.runs.run_directory import RunDirectory
     from distrl.runs.run_records import RunResult
 
-STOPPED = 130  # the exit code of a run that was stopped, as of a program that Ctrl-C ended
+STOPPED = 130  # exit code of a stopped run: 128 + SIGINT, as for any program ended by Ctrl-C
 
 ConfigFile = Annotated[
     Path | None,
@@ -102,7 +102,7 @@ def run_command(
     accept_losses: bool = False,
     view: bool = False,
 ) -> int:
-    """Train; returns the exit code."""
+    """Train and return the exit code."""
     with console.status("loading"):  # torch and what is built on it take some seconds
         from distrl.config.training_config import load_config, load_run_config
         from distrl.reporting.memory_estimate import show_dry_run
@@ -134,7 +134,7 @@ def train_in(
     *,
     accept_losses: bool,
 ) -> int:
-    """Train in an opened directory and say how it ended; returns the exit code."""
+    """Train in an opened directory, print how it ended, and return the exit code."""
     from distrl.engine.run.stop_request import StopRequested
     from distrl.runs.run_directory import resume_words
 
@@ -168,10 +168,10 @@ def train_in(
 def _opened(
     console: Console, config: TrainingConfig, earlier: RunDirectory | None, *, view: bool
 ) -> RunDirectory:
-    """The directory of the run with its settings in it; with `view` its page is served from now."""
+    """Return the run's directory with its settings written; with `view`, start serving its page."""
     run = earlier or new_directory(config)
     if earlier is not None:
-        with run.held():  # once no other process holds it
+        with run.held():  # raises if another process writes to it
             run.write_config(config)
     console.print(f"{run.path}", highlight=False, markup=False)
     if view:

@@ -1,4 +1,4 @@
-"""`distrl view`: a run, or a folder of runs, as a page in the browser."""
+"""`distrl view`: show a run, or a folder of runs, as a page in the browser."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def view(
 
 
 def show_along(path: Path, port: int = 0) -> None:
-    """Serve the page from a process of its own, for as long as this one lives."""
+    """Serve the page from a child process for as long as this process lives."""
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_show_beside, args=(path, port))
     process.start()
-    atexit.register(process.terminate)  # not daemonic: it has a process of its own (`step_scorer`)
+    atexit.register(process.terminate)  # not daemonic: it starts a child itself (`step_scorer`)
 
 
 def _show_beside(path: Path, port: int) -> None:

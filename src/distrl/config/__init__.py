@@ -1,1 +1,1 @@
-"""Settings: what can be chosen, how it is read, and how it is written down again."""
+"""Settings: their definitions, and how they are read, checked and written."""

@@ -1,9 +1,9 @@
-"""Find a file of settings: a path, or the name of one that comes with DistRL.
+"""Find a settings file: by its path, or by the name of one that comes with DistRL.
 
-    distrl train quick_start        # src/distrl/configs/quick_start.toml, unless there is a file
-    distrl train ./quick_start.toml # of that name here
+    distrl train quick_start        # src/distrl/configs/quick_start.toml, unless the current
+    distrl train ./quick_start.toml # folder has a file of the given name
 
-`distrl configs` lists them. Plans (`distrl plan large_lab`) are beside them.
+`distrl configs` lists the names. Plans (`distrl plan large_lab`) are in a folder beside them.
 """
 
 from __future__ import annotations
@@ -18,12 +18,12 @@ PLANS = FOLDER / "plans"
 
 
 def config_names(folder: Path = FOLDER) -> list[str]:
-    """The settings that come with DistRL, by name."""
+    """Return the names of the settings files that come with DistRL."""
     return sorted(path.stem for path in folder.glob("*.toml"))
 
 
 def config_path(name: str, folder: Path = FOLDER) -> Path:
-    """The file of one of ours; a name that is none says which are like it."""
+    """Return the path of a settings file of ours; raise with similar names if there is none."""
     if name in config_names(folder):
         return folder / f"{name}.toml"
     near = difflib.get_close_matches(name, config_names(folder), n=2)
@@ -32,7 +32,7 @@ def config_path(name: str, folder: Path = FOLDER) -> Path:
 
 
 def settings_path(given: object) -> Path | None:
-    """What a script names its settings by: a file, a name, or nothing for the defaults."""
+    """Check how a script names its settings: by a path, a name, or None for the defaults."""
     if not isinstance(given, str | Path | None):
         raise UsageError(
             f"{given!r:.60} names no settings: give a file, a name such as quick_start, or "
@@ -42,8 +42,8 @@ def settings_path(given: object) -> Path | None:
 
 
 def found_config(given: Path) -> Path:
-    """That file, or the settings of that run directory; where there is none, and no suffix and no
-    folder is given, ours of that name.
+    """Return the settings file that `given` means: config.toml in it if it is a run directory, else
+    the path itself if it exists or has a folder or a suffix, else our file of that name.
     """
     is_name = given.name == str(given) and not given.suffix
     try:
@@ -51,7 +51,7 @@ def found_config(given: Path) -> Path:
             return of_a_run
         if given.exists() or not is_name:
             return given
-    except OSError as error:  # a name that no file can have, or a folder that is not ours to enter
+    except OSError as error:  # an invalid file name, or a folder without permission to enter
         raise InvalidSetting(
             f"there is no config file {str(given)[:100]}: {error.strerror}"
         ) from error
@@ -59,7 +59,7 @@ def found_config(given: Path) -> Path:
 
 
 def config_words(name: str) -> str:
-    """What a config is for: the comment that it begins with, up to the first blank line."""
+    """Return what a config is for: the comment at its beginning, up to the first blank line."""
     words = []
     for line in config_path(name).read_text("utf-8").splitlines():
         if not line.startswith("#") or line.strip() == "#":

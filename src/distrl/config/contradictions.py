@@ -1,7 +1,8 @@
-"""Settings that contradict each other: what no part of a run could make sense of.
+"""Refuse settings that contradict each other.
 
-`TrainingConfig` calls `check_settings` whenever one is made. Ranges and choices of single settings
-are declared beside them (`distrl.bounds`); here is what several of them say together.
+Every new `TrainingConfig` calls `check_settings`, or `check_environments` if it has environments.
+Ranges and choices of single settings are declared beside them (`distrl.bounds`); here are the
+checks that involve several settings.
 """
 
 from __future__ import annotations
@@ -18,9 +19,9 @@ from distrl.plugin_shape import BUILT_IN
 if TYPE_CHECKING:
     from distrl.config.training_config import TrainingConfig
 
-# Which tasks each kind of device can be given. Simulated tasks are facts on a simulated phone;
-# instructions of Android in the Wild and registered tasks go to any; AndroidWorld's need its own
-# phones, those on web pages a browser.
+# The task sources that each kind of device supports. Simulated tasks need the facts of a simulated
+# phone; instructions of Android in the Wild and registered tasks work on any phone; AndroidWorld's
+# tasks need its own phones; tasks on web pages need a browser.
 TASK_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {
     "simulated": ("simulated", "aitw", "registered"),
     "adb": ("simulated", "aitw", "registered"),
@@ -28,17 +29,17 @@ TASK_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {
     "android_world": ("android_world",),
     "browser": ("miniwob", "mobilegym", "web"),
 }
-JUDGED_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {  # by judges that know them
+JUDGED_SOURCES: dict[str, tuple[TaskSourceName, ...]] = {  # judge kind -> sources that it can judge
     "facts": ("simulated",),
     "android_world": ("android_world",),
     "page": ("miniwob", "mobilegym", "web"),
 }
-MAX_COLLECTORS = 1024  # joined ones have the numbers from there on
+MAX_COLLECTORS = 1024  # joined collectors are numbered from here on
 OWN_DEVICE_SOURCES: tuple[TaskSourceName, ...] = ("simulated", "aitw", "registered")
 
 
 def check_environments(config: TrainingConfig) -> None:
-    """Each must make sense as a run of its own, and all of them together."""
+    """Check each environment as if it were a run of its own, and then all of them together."""
     for name in config.environments:
         if not re.fullmatch(NAME, name):
             raise InvalidSetting(
@@ -75,7 +76,7 @@ def _check_shared_phones(
     setting: str,
     named: Callable[[TrainingConfig], Sequence[str]],
 ) -> None:
-    """No phone may be of two environments, which would reset it under each other's hands."""
+    """Refuse a phone in two environments, which would reset it during each other's episodes."""
     users = [each for each in environments if each.devices.kind == kind]
     phones = [phone for each in users for phone in named(each)]
     unnamed = [each.environment for each in users if not named(each)]
@@ -135,7 +136,7 @@ def _check_devices(config: TrainingConfig) -> None:
 
 
 def _check_judge(config: TrainingConfig) -> None:
-    """Nobody can judge instructions by facts; verdicts of a model come after the episode."""
+    """Check that the judge knows the tasks, and that nothing needs a verdict before it comes."""
     kind, source = config.judge.kind, config.tasks.source
     needs = JUDGED_SOURCES.get(kind)
     if needs is not None and source not in needs:
@@ -160,7 +161,7 @@ def _check_judge(config: TrainingConfig) -> None:
 
 
 def _check_evaluation(config: TrainingConfig) -> None:
-    """The phones of evaluations are simulated ones, or pages of a browser on its machine."""
+    """Check that tasks can be evaluated: on simulated phones, or on web pages in a browser here."""
     given, source = config.evaluation, config.tasks.source
     measures = given.measures
     if source in TASK_SOURCES["browser"] and not config.judge.later:
@@ -179,7 +180,7 @@ def _check_evaluation(config: TrainingConfig) -> None:
 
 
 def _check_pace(config: TrainingConfig) -> None:
-    """Both sides must be able to move with whole batches, and the replay must hold its fill."""
+    """Check that pacing cannot deadlock with this batch size, and that the replay can be filled."""
     batch = config.learning.learner.batch_trajectories
     try:
         config.pacing.new(batch).may_sample(batch)

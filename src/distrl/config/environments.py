@@ -7,9 +7,9 @@
     [environments.phone.devices]
     count = 4                     # and change what is written here
 
-Without any, a run has one environment: its own sections. With some, those sections say nothing and
-may not be given. `settings` is resolved when settings are loaded, so that a run's `config.toml` has
-every environment whole and depends on no other file.
+Without this table, a run has one environment: its own sections. With it, those sections of the run
+are unused and may not be given. `settings` is resolved when settings are loaded, so that a run's
+`config.toml` has every environment in full and depends on no other file.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from distrl.config.typed_reader import Given, Node, leaves
 from distrl.errors import InvalidSetting
 from distrl.records import Split
 
-NAME = r"[a-z][a-z0-9_]{0,30}"  # names of devices and metrics begin or end with it
+NAME = r"[a-z][a-z0-9_]{0,30}"  # it is a prefix or suffix of device and metric names
 SECTIONS = ("tasks", "devices", "judge")
-# What an environment has under a name of its own: that setting of the run says nothing then.
+# Settings that an environment has under another name: the run's own setting is unused then.
 SINGLE = {
     "collectors": "collection.collectors",
     "stop_on_success": "collection.stop_on_success",
@@ -39,8 +39,8 @@ Tree = dict[str, Node]
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentSettings(Checked):
-    """One of several environments of a run. `settings = "NAME"` in its table takes what is not
-    written there from other settings: a name, a file or a run.
+    """One of several environments of a run. With `settings = "NAME"` in its table, settings that
+    are not in the table come from other settings: a name, a file or a run.
     """
 
     collectors: Annotated[int, Bounds(1, 1024, "collectors of the run play in it")] = 1
@@ -57,9 +57,9 @@ class EnvironmentSettings(Checked):
 
 
 def resolve_environments(tree: Tree, read: Callable[[str], Tree]) -> Tree:
-    """Replace `settings` of each environment by what it names; `read` returns its tree.
+    """Replace `settings` of each environment by the settings that it names, as `read` returns them.
 
-    Raises for settings of the run that its environments have themselves.
+    Raise `InvalidSetting` for settings of the run that belong to its environments.
     """
     named = tree.get("environments")
     if not isinstance(named, dict) or not named:
@@ -77,7 +77,7 @@ def resolve_environments(tree: Tree, read: Callable[[str], Tree]) -> Tree:
 
 
 def _own_name(name: str) -> str:
-    """What a setting of the run is called in an environment; empty: it has none of that kind."""
+    """Return the name that a setting of the run has in an environment; empty if it has none."""
     if name.partition(".")[0] in SECTIONS:
         return name
     return next((own for own, full in SINGLE.items() if full == name), "")
@@ -111,7 +111,7 @@ def _resolved(name: str, own: Node, read: Callable[[str], Tree]) -> Node:
 
 
 def merged(below: Tree, above: Tree) -> Tree:
-    """Both, `above` where both have a setting."""
+    """Merge two trees; `above` takes precedence."""
     found = dict(below)
     for name, node in above.items():
         old = found.get(name)
@@ -123,10 +123,10 @@ def merged(below: Tree, above: Tree) -> Tree:
 def join_environment(
     settings: dict[str, Any], chosen: str, sources: Collection[str]
 ) -> tuple[dict[str, Any], str]:
-    """The learner's settings (plain TOML) for a collector that joins one of its environments.
+    """Return the learner's settings for a collector that joins one environment, and its name.
 
-    That is the `chosen` one, or the first whose `tasks.source` is among `sources`. Returns them
-    without environments, and the name; empty: the run has none.
+    The environment is the `chosen` one, or the first whose `tasks.source` is among `sources`. The
+    result (plain TOML) has no environments. The name is empty if the run has no environments.
     """
     named = settings.get("environments")
     if not isinstance(named, Mapping) or not named:
@@ -142,7 +142,7 @@ def join_environment(
         )
     own = dict(named[found[0]])
     taken = {name: each for name, each in settings.items() if name != "environments"}
-    taken |= {name: own[name] for name in ("tasks", "judge") if name in own}  # devices it brings
+    taken |= {name: own[name] for name in ("tasks", "judge") if name in own}  # not its devices
     for single, full in SINGLE.items():
         section, _, setting = full.partition(".")
         if single in own:

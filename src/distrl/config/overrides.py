@@ -1,4 +1,4 @@
-"""What a script changes in settings, as the words that `--set` takes.
+"""Convert the overrides that a script passes to words of the form that `--set` takes.
 
 ["run.minutes=2", "devices.count=4"], "run.minutes=2", {"run.minutes": 2}, {"run": {"minutes": 2}}
 """
@@ -19,7 +19,7 @@ Overrides = str | Iterable[str] | Mapping[str, object]
 
 
 def override_words(given: Overrides) -> list[str]:
-    """Each change as one word, NAME=VALUE."""
+    """Return each override as one word, NAME=VALUE."""
     if isinstance(given, str):
         return [given]
     if isinstance(given, Mapping):
@@ -50,7 +50,7 @@ def _plain(name: str, value: object) -> str:
             return plain(str(value))
         case None | bool() | str() | Mapping():
             return plain(value)
-        case Integral():  # those of numpy write themselves in another way
+        case Integral():  # numpy's integers have another repr
             return plain(int(value))
         case Real():
             return plain(float(value))

@@ -1,8 +1,8 @@
-"""Settings of earlier versions: refuse their names, and say what to write instead.
+"""Refuse setting names of earlier versions, and say what to write instead.
 
-A run's config.toml holds every setting, so that of an old run has many old names; all of them are
-listed in one sentence. `load_config` calls `refuse_old_names` before anything else is read. Values
-that can mean one thing alone are taken as before (`take_old_values`).
+A run's config.toml holds every setting, so that of an old run may have many old names; one message
+lists all of them. `load_config` calls `refuse_old_names` before it reads the settings. Old values
+with only one possible meaning are converted (`take_old_values`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ RENAMED_VALUES = {
     ("learning.algorithm", "impala"): "vtrace",
     ("learning.algorithm", "group_relative"): "grpo",
 }
-SWITCHES = {"agent.policy.gradient_checkpointing"}  # were true or false; are on or off, or more
-REMOVED = {  # and why it is always the same; a section covers what is in it
+SWITCHES = {"agent.policy.gradient_checkpointing"}  # once true or false, now "on", "off" or others
+REMOVED = {  # with the value that is now fixed, or the replacement; a section covers its settings
     "collection.batch_wait_milliseconds": "a batch waits 2 ms to become fuller",
     "devices.drift": "devices.drift is true or false now, for all differences at once",
     "devices.quarantine_after": "a device rests after 3 failures in a row",
@@ -52,9 +52,9 @@ REMOVED = {  # and why it is always the same; a section covers what is in it
 
 
 def refuse_old_names(kind: type, tree: Mapping[str, Node]) -> None:
-    """Raise `InvalidSetting` that names every old setting in the tree and its replacement."""
+    """Raise an `InvalidSetting` that lists every old setting in the tree and its replacement."""
     fixed = dict(_fixed_names(kind))
-    sentences: dict[str, list[str]] = {}  # by the file or flag
+    sentences: dict[str, list[str]] = {}  # by source, a file or a flag
     for name, given in leaves(dict(tree)):
         if sentence := _sentence(name, given, fixed):
             said = sentences.setdefault(given.source, [])
@@ -66,7 +66,7 @@ def refuse_old_names(kind: type, tree: Mapping[str, Node]) -> None:
 
 
 def take_old_values(tree: dict[str, Node], path: str = "") -> None:
-    """Put what is written today in place of old values in the tree."""
+    """Replace old values in the tree by their current form."""
     for name, node in tree.items():
         at = f"{path}{name}"
         if isinstance(node, dict):
@@ -80,21 +80,21 @@ def _sentence(name: str, given: Given, fixed: Mapping[str, str]) -> str:
         if old in RENAMED:
             return f"{old} was renamed to {RENAMED[old]}"
         why = REMOVED.get(old, fixed.get(old))
-        if why is not None and name != "devices.drift":  # a single setting now
+        if why is not None and name != "devices.drift":  # once a section, now a single setting
             return f"{old} is no longer a setting: {why}"
     new = RENAMED_VALUES.get((name, str(given.value)))
     return f"{name}={given.value!r} was renamed to {new!r}" if new else ""
 
 
 def _prefixes(name: str) -> Iterator[str]:
-    """The name and the sections that it is in, longest first."""
+    """Yield the name and the sections that contain it, longest first."""
     while name:
         yield name
         name = name.rpartition(".")[0]
 
 
 def _fixed_names(kind: type, path: str = "") -> Iterator[tuple[str, str]]:
-    """Every field that is not a setting, by its full name, and why it is none."""
+    """Yield the full name of every `Fixed` field, and the reason why it is no setting."""
     for name, hint in hints_of(kind).items():
         at, fixed, section = f"{path}{name}", declared(hint, Fixed), section_of(hint)
         if fixed is not None:

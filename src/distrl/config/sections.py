@@ -1,8 +1,8 @@
-"""The settings that no part owns itself: run, tasks, devices, judge, collection, the engine.
+"""Settings that belong to no single component: run, devices, judge, agent, collection, engine.
 
 Every field has a unit and a range, choices or a meaning, and a default that runs on the simulated
-phone. Settings that belong to a part (the replay's, the learner's, an algorithm's) are that part's
-own dataclasses; `TrainingConfig` has them as sections.
+phone. Components with settings of their own (replay buffer, learner, an algorithm) define them as
+dataclasses in their modules; `TrainingConfig` has them as further sections.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ PolicyHolder = Literal["auto", "collector", "node"]
 
 @dataclass(frozen=True, slots=True)
 class RunSettings(Checked):
-    """Where a run lives and when it ends: at the first limit that it reaches."""
+    """Where a run is stored, and when it ends: at the first limit that it reaches."""
 
     name: Annotated[
         str, Meaning("1 to 80 letters, digits, hyphens and underscores", r"[A-Za-z0-9_-]{1,80}")
-    ] = "train"  # of its directory, before the date
+    ] = "train"  # prefix of its directory's name, before the date
     directory: Annotated[str, Meaning("a folder for run directories, such as runs", r"(?s:.+)")] = (
         "runs"
     )
@@ -51,10 +51,10 @@ class RunSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class DeviceSettings:
-    """The phones. Latency, clock, drift and faults are those of simulated ones.
+    """The phones. Latency, clock, drift and faults apply to simulated phones only.
 
-    adb: what adb lists, handsets among them. emulator: emulators of our own, booted and looked
-    after (`devices.android.emulator`). android_world: the containers of `tasks.android_world`.
+    adb: phones that adb lists, including handsets. emulator: emulators that DistRL boots and keeps
+    running (`devices.android.emulator`). android_world: the containers of `tasks.android_world`.
     browser: pages of a headless Chromium.
     """
 
@@ -83,12 +83,12 @@ class DeviceSettings:
         Mapping[str, str], Meaning("what a registered device is made with, by name")
     ] = field(default_factory=dict)
     faults: Faults = field(default_factory=Faults)
-    android: AndroidSettings = field(default_factory=AndroidSettings)  # of those on adb
+    android: AndroidSettings = field(default_factory=AndroidSettings)  # for adb and emulator
     browser: BrowserSettings = field(default_factory=BrowserSettings)
 
     @property
     def phone_drift(self) -> Drift:
-        """How simulated phones differ."""
+        """The drift of simulated phones, with event rate and languages."""
         drift = Drift() if self.drift else NO_DRIFT
         return replace(drift, event_rate=self.event_rate, languages=self.languages)
 
@@ -99,12 +99,12 @@ class DeviceSettings:
 
     @property
     def is_dry(self) -> bool:
-        """Whether they are only looked at: nothing is carried out, judged or learned."""
+        """Whether phones are only observed: no action is carried out, judged or learned from."""
         return self.kind == "adb" and self.android.safety.dry_run
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        _ = self.display, self.phone_drift  # raise what is wrong with screen and languages
+        _ = self.display, self.phone_drift  # these raise if screen or languages are invalid
         if self.options and self.kind in BUILT_IN["device"]:
             raise InvalidSetting(
                 f"options={dict(self.options)} with kind={self.kind!r}; they are for devices that "
@@ -125,12 +125,12 @@ class DeviceSettings:
 
 @dataclass(frozen=True, slots=True)
 class JudgeSettings:
-    """Who says that a task was done. Prices and costs are in any one currency.
+    """The judge, which decides whether a task was done. Prices and costs are in one currency.
 
-    facts: those of a simulated phone; exact, during the episode. android_world: AndroidWorld's own
-    scores, during the episode. page: what a web page, or its task, says itself. vlm: a
-    vision-language model behind a server, after the episode, while phones play on; only it reads
-    the other settings, and the key of its server comes from the environment variable
+    facts: the facts of a simulated phone; exact, during the episode. android_world: AndroidWorld's
+    own scores, during the episode. page: the result that a web page, or its task, reports. vlm: a
+    vision-language model behind a server, after the episode, while the phones play the next ones.
+    The other settings are for vlm only; its API key comes from the environment variable
     `DISTRL_JUDGE_KEY`.
     """
 
@@ -148,7 +148,7 @@ class JudgeSettings:
     requests_per_minute: Annotated[float, Bounds(0.001, unit="requests a minute")] = math.inf
     burst: Annotated[
         int, Bounds(1, 10**5, "requests"), Fixed("requests_per_minute says it in a run")
-    ] = 1  # at once after a pause; `distrl rescore` sets it
+    ] = 1  # requests at once after a pause; set by `distrl rescore`
     max_cost: Annotated[float, Bounds(0.0, unit="in all; then no request is made")] = math.inf
     prompt_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
     answer_price: Annotated[float, Bounds(0.0, 1e6, "per million tokens")] = 0.0
@@ -166,12 +166,12 @@ class JudgeSettings:
 
     @property
     def later(self) -> bool:
-        """Does the verdict come after the episode, and need nothing of the phone?"""
+        """Whether verdicts come after the episode, from the trajectory alone."""
         return self.kind == "vlm" or (self.is_registered and not self._judges_on_device)
 
     @property
     def is_registered(self) -> bool:
-        """Is it a judge of somebody else (`plugins`)?"""
+        """Whether the judge is a registered plug-in (`plugins`)."""
         return self.kind not in BUILT_IN["judge"]
 
     @property
@@ -181,7 +181,7 @@ class JudgeSettings:
 
 @dataclass(frozen=True, slots=True)
 class AgentSettings(Checked):
-    """The model; how it is asked, what of it is trained and where stands under `policy`."""
+    """The model. Section `policy` has its prompt, its trained parameters and its torch device."""
 
     model: Annotated[
         str, Meaning("starter, or a directory that holds a model in Hugging Face's format", ".+")
@@ -201,13 +201,15 @@ class AgentSettings(Checked):
 
     @property
     def chosen_sees(self) -> Literal["screen", "elements", "both"] | None:
-        """None: what is usual for the model."""
+        """`sees`; None for auto, the usual choice for the model."""
         return None if self.sees == "auto" else self.sees
 
 
 @dataclass(frozen=True, slots=True)
 class CollectionSettings:
-    """Who plays. `one_process` has learner and collector take turns, to debug and to repeat."""
+    """The collectors. With mode `one_process`, learner and collector take turns in one process, for
+    debugging and reproducibility.
+    """
 
     mode: Annotated[CollectionMode, Meaning("whether episodes wait for updates")] = "asynchronous"
     collectors: Annotated[int, Bounds(0, 1024, "processes; 0: only those that join")] = 1
@@ -232,8 +234,8 @@ class CollectionSettings:
 
 @dataclass(frozen=True, slots=True)
 class EvaluationSettings(Checked):
-    """How success is measured: on tasks that training never saw, unless `split` is one of those
-    that it plays; as many in each environment.
+    """How success is measured: on tasks that training never saw, unless `split` is a split that
+    training plays. The numbers of episodes apply to each environment.
     """
 
     before: Annotated[int, Bounds(0, 10**6, "episodes before training")] = 100
@@ -245,13 +247,13 @@ class EvaluationSettings(Checked):
 
     @property
     def measures(self) -> bool:
-        """Is success measured at all?"""
+        """Whether there are any evaluations."""
         return bool(self.before or self.after) or self.every_minutes is not None
 
 
 @dataclass(frozen=True, slots=True)
 class ReportingSettings(Checked):
-    """What a person gets to see. Metrics go to a file and to TensorBoard in any case."""
+    """Output for people. Metrics always go to a file and to TensorBoard as well."""
 
     wandb: Annotated[bool, Meaning("send metrics to Weights & Biases as well")] = False
     recordings: Annotated[int, Bounds(0, 100, "episodes in the report")] = 8
@@ -260,7 +262,7 @@ class ReportingSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class JoinSettings(Checked):
-    """Collectors of other machines, which reach the learner over TLS alone; see `engine.join`."""
+    """Collectors on other machines, which reach the learner over TLS only; see `engine.join`."""
 
     listen: Annotated[
         str,
@@ -276,7 +278,7 @@ class JoinSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The engine. `join` is for the local one, all else but `kind` and `policy` for Ray."""
+    """The engine. `join` applies to the local engine; all others but `kind` and `policy` to Ray."""
 
     kind: EngineKind = "local"
     address: Annotated[

@@ -1,6 +1,6 @@
-"""Words that change a setting, as `--set` takes them: NAME=VALUE, the value as TOML has it.
+"""Parse words that change a setting, as `--set` takes them: NAME=VALUE, with a TOML value.
 
-A part of the name that has a dot itself is quoted: `devices.android.app_names."Amazon.com"=x.y`.
+A part of the name that contains a dot is quoted: `devices.android.app_names."Amazon.com"=x.y`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ PART = re.compile(r'"(?:[^"\\]|\\.)*"|[^".]+')
 
 
 def put_word(tree: dict[str, Node], word: str) -> None:
-    """Set the setting that a word names."""
+    """Put the setting that a word gives into the tree."""
     given = WORD.fullmatch(word)
     path = _path_of(given["name"].strip()) if given else []
     if not given or not path:
@@ -30,7 +30,7 @@ def put_word(tree: dict[str, Node], word: str) -> None:
 
 
 def _path_of(name: str) -> list[str]:
-    """Its sections and its own name; as in TOML, what has a dot may be quoted. [] for no name."""
+    """Split a name at its dots, except in quotes as in TOML; return [] for an invalid name."""
     parts = [part.strip() for part in PART.findall(name)]
     if ".".join(parts) != name or not all(parts):
         return []
@@ -41,7 +41,7 @@ def _path_of(name: str) -> list[str]:
 
 
 def _put(tree: dict[str, Node], path: Sequence[str], value: Node) -> None:
-    """Set the setting at the end of a path through sections."""
+    """Put the setting into the tree, at a path of section names and its own name."""
     *sections, last = path
     here = tree
     for place, section in enumerate(sections, start=1):
@@ -54,7 +54,7 @@ def _put(tree: dict[str, Node], path: Sequence[str], value: Node) -> None:
 
 
 def _value_of(text: str) -> object:
-    """As TOML has it, and a bare word as a text."""
+    """Parse a TOML value; anything else is a string."""
     try:
         return loads_toml(f"value = {text}")["value"]
     except ValueError:

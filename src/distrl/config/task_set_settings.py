@@ -1,4 +1,4 @@
-"""Settings of the task sets of others that need to be told where they are."""
+"""Settings of third-party task sets: where their files or containers are."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from distrl.task_sets.aitw import Subset
 
 @dataclass(frozen=True, slots=True)
 class AitwSettings:
-    """Android in the Wild: two text files, one instruction a line; see `tasks.aitw`."""
+    """Android in the Wild: two text files, one instruction per line; see `task_sets.aitw`."""
 
     subset: Subset = "general"
     train_file: Annotated[str, Meaning("a text file, one instruction a line")] = ""
@@ -22,7 +22,7 @@ class AitwSettings:
 
 @dataclass(frozen=True, slots=True)
 class AndroidWorldSettings:
-    """AndroidWorld: one container for each phone; see `tasks.android_world_container`."""
+    """AndroidWorld: one container for each phone; see `task_sets.android_world_container`."""
 
     urls: Annotated[tuple[str, ...], Meaning("of its containers, one for each phone")] = (
         "http://127.0.0.1:5000",

@@ -1,4 +1,4 @@
-"""What is trained on: where tasks come from, which of them, and how they are drawn."""
+"""Settings of tasks: where they come from, which of them are used, and how they are drawn."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ TaskSourceName = Literal[
     "simulated", "aitw", "android_world", "miniwob", "mobilegym", "web", "registered"
 ]
 Curriculum = Literal["uniform", "success_rate", "instruction_value"]
-# A source that needs a file or folder of the user's, the setting, and its page in docs/.
+# A source that needs a file or folder of the user, the setting with its path, its page in docs/.
 NAMED_PLACES = (("web", "web_file", "browser"), ("mobilegym", "mobilegym_folder", "mobilegym"))
-LONGEST_PATTERN = 200  # characters of a pattern for the names of templates
+LONGEST_PATTERN = 200  # characters of a pattern for template names
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSettings:
-    """What is trained on; `templates` narrows it down.
+    """The tasks of a run; `templates` selects some of them.
 
-    simulated: the tasks of our simulated phone, without end, each with its facts. aitw: Android in
-    the Wild's instructions, from text files of yours. android_world: AndroidWorld's tasks, on the
-    phones of its containers. miniwob: MiniWoB++'s pages, without end. mobilegym: MobileGym's tasks
-    on its phone, without end, from a folder of yours. web: pages of yours, from a file. registered:
-    every `Task` given to `register_task`.
+    simulated: tasks of our simulated phone, unlimited, judged by facts. aitw: instructions of
+    Android in the Wild, from your text files. android_world: AndroidWorld's tasks, on the phones of
+    its containers. miniwob: MiniWoB++'s pages, unlimited. mobilegym: MobileGym's tasks on its
+    phone, unlimited, from your folder. web: your own pages, listed in a file. registered: every
+    `Task` that was passed to `register_task`.
     """
 
     source: TaskSourceName = "simulated"
@@ -41,7 +41,7 @@ class TaskSettings:
     curriculum: Annotated[Curriculum, Meaning("how tasks are drawn")] = "uniform"
     rehearsal: Annotated[
         float, Bounds(0.0, 0.9, "of the episodes, on simulated tasks of the split train")
-    ] = 0.0  # so that what the model was taught is not lost
+    ] = 0.0  # against forgetting of what the model was trained on before
     web_file: Annotated[str, Meaning("a TOML file of tasks on web pages: docs/browser.md")] = ""
     mobilegym_folder: Annotated[str, Meaning("a built MobileGym: docs/mobilegym.md")] = ""
     aitw: AitwSettings = field(default_factory=AitwSettings)
@@ -49,7 +49,7 @@ class TaskSettings:
 
     @property
     def played_splits(self) -> tuple[Split, ...]:
-        """Those that training plays tasks of."""
+        """The splits whose tasks training plays."""
         return (self.split, "train") if self.rehearsal else (self.split,)
 
     def __post_init__(self) -> None:
@@ -97,18 +97,18 @@ class TaskSettings:
 
     @property
     def template_names(self) -> tuple[str, ...]:
-        """The simulated templates that these settings mean."""
+        """The names of the simulated templates that these settings select."""
         if not self.templates:
             return tuple(self._names())
         found = (name for pattern in self.templates for name in self._matches(pattern))
         return tuple(dict.fromkeys(found))
 
     def wants(self, template: str) -> bool:
-        """Whether a task of this template is meant, where tasks are listed."""
+        """Return whether `templates` selects this template, for sources that list their tasks."""
         return not self.templates or any(fnmatchcase(template, each) for each in self.templates)
 
     def _matches(self, pattern: str) -> list[str]:
-        if len(pattern) > LONGEST_PATTERN:  # fnmatch takes the square of its length
+        if len(pattern) > LONGEST_PATTERN:  # fnmatch's time grows with the square of its length
             return []
         return [name for name in self._names() if fnmatchcase(name, pattern)]
 

@@ -1,8 +1,8 @@
 """Write a config as TOML, section by section, with the range or the meaning of every setting.
 
-`load_config` reads it back to an equal config. `distrl train --dry-run` prints it, and a run leaves
-it in its directory, with a checksum in the first line: a digit that a disk has changed would be
-another experiment.
+`load_config` reads it back to an equal config. `distrl train --dry-run` prints it, and a run writes
+it to its directory, with a checksum in the first line: a digit that a faulty disk changed would
+silently make it another experiment.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def with_checksum(text: str) -> str:
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether the lines are those that the checksum was made of; True where there is none."""
+    """Return whether the content matches its checksum; True if it has no checksum."""
     if not content.startswith(b"#"):
         return bool(content)
     first, _, rest = content.partition(b"\n")
@@ -36,12 +36,12 @@ def is_as_written(content: bytes) -> bool:
 
 
 def to_toml(config: TrainingConfig) -> str:
-    """Write every setting of a config, without those that say nothing in it."""
+    """Write every setting of a config, except those that are unused in it."""
     return "\n".join(_section(config, "", config.unused)).strip() + "\n"
 
 
 def tables_to_toml(tables: Mapping[str, Any], path: str = "") -> str:
-    """Write plain tables, as `tomllib` reads them; tables of texts, such as names of apps, too."""
+    """Write plain tables as `tomllib` returns them, including free tables such as app names."""
     inner = {name: value for name, value in tables.items() if isinstance(value, Mapping)}
     own = [f"{_key(name)} = {plain(value)}" for name, value in tables.items() if name not in inner]
     parts = ["\n".join([*([f"[{path}]"] if path else []), *own]) + "\n"] if own else []
@@ -91,5 +91,5 @@ def plain(value: object) -> str:
     if isinstance(value, tuple | list):
         return f"[{', '.join(map(plain, value))}]"
     if isinstance(value, Mapping):
-        return "{}"  # one with entries is a table of its own
+        return "{}"  # a mapping with entries is written as its own table
     return repr(value)

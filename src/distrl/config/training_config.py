@@ -1,7 +1,7 @@
-"""All settings of a run as one frozen record, and how it is loaded from a TOML file and flags.
+"""All settings of a run as one frozen dataclass, loaded from a TOML file and flags.
 
-Sections are dataclasses; a part of the system that has settings of its own is a field here with its
-own class, so that every default is written once. Learner and policy are seeded by run.seed.
+Sections are dataclasses; a component that has its own settings is a field here of its own settings
+class, so that every default is written once. Learner and policy are seeded from run.seed.
 """
 
 from __future__ import annotations
@@ -49,13 +49,13 @@ from distrl.replay.buffer.replay_buffer import ReplaySettings
 from distrl.replay.store.trajectory_store import TrajectoryStoreSettings
 from distrl.toml_file import loads_toml
 
-SEED_STEP = 10_000  # between the seeds of joined collectors, which draw different tasks by it
+SEED_STEP = 10_000  # distance between seeds of joined collectors, so that they draw other tasks
 ENVIRONMENT_SEED_STEP = 1_000_000  # the same for environments
 
 
 @dataclass(frozen=True, slots=True)
 class LearningSettings:
-    """Which algorithm learns, and how; the settings of the others wait beside it."""
+    """The algorithm and its settings; the sections of the other algorithms are unused."""
 
     algorithm: Annotated[str, PartName("algorithm")] = "a_ride"
     options: Annotated[
@@ -119,7 +119,7 @@ class TrainingConfig:
     # Environments -------------------------------------------------------------------------------
 
     def in_environment(self, name: str) -> TrainingConfig:
-        """The settings of one environment as a run of its own; each draws tasks of its own."""
+        """Return one environment's settings as a run of its own, with a seed for other tasks."""
         place, own = list(self.environments).index(name), self.environments[name]
         seed = (self.run.seed + ENVIRONMENT_SEED_STEP * place) % 2**31
         evaluation = dataclasses.replace(self.evaluation, split=own.evaluation_split)
@@ -142,13 +142,13 @@ class TrainingConfig:
         )
 
     def by_environment(self) -> dict[str, TrainingConfig]:
-        """The settings of every environment; of a run without any, its own."""
+        """Return the settings of every environment; without environments, those of the run."""
         if not self.environments:
             return {self.environment: self}
         return {name: self.in_environment(name) for name in self.environments}
 
     def measured(self) -> dict[str, TrainingConfig]:
-        """Those in which success is evaluated."""
+        """Return the settings of the environments in which success is evaluated."""
         every = self.by_environment()
         return {
             name: each
@@ -157,13 +157,13 @@ class TrainingConfig:
         }
 
     def unmeasured(self) -> TrainingConfig:
-        """The same without evaluations."""
+        """Return the same settings without evaluations."""
         none = dataclasses.replace(self.evaluation, before=0, after=0, every_minutes=None)
         return dataclasses.replace(self, evaluation=none)
 
     @property
     def measures_unseen(self) -> bool:
-        """Is success measured on other tasks than those that training plays?"""
+        """Whether success is measured only on tasks that training does not play."""
         played = {
             (each.tasks.source, tasks_split(split))
             for each in self.by_environment().values()
@@ -176,7 +176,7 @@ class TrainingConfig:
         return played.isdisjoint(measured)
 
     def of_collector(self, number: int) -> tuple[TrainingConfig, int]:
-        """The settings of a collector's environment, and its number among the collectors there."""
+        """Return the settings of a collector's environment, and the collector's number in it."""
         for each in self.by_environment().values() if self.environments else ():
             if number < each.collection.collectors:
                 return each, number
@@ -184,18 +184,18 @@ class TrainingConfig:
         return self, number
 
     def device_name(self, number: int, kind: str = "phone") -> str:
-        """Of a phone or a spare; no two of a run have the same."""
+        """Return the name of a phone or a spare, unique in the run."""
         words = [self.environment, "" if self.environment and kind == "phone" else kind]
         return "-".join([*filter(None, words), str(number)])
 
     @property
     def unused(self) -> frozenset[str]:
-        """Sections and settings that say nothing: environments have them, or there are none."""
+        """Unused sections and settings: those that environments define, or `environments`."""
         return OF_ENVIRONMENTS if self.environments else frozenset({"environments"})
 
     @property
     def collector_count(self) -> int:
-        """Of all environments."""
+        """The number of collectors in all environments together."""
         return sum(each.collection.collectors for each in self.by_environment().values())
 
     @property
@@ -204,41 +204,41 @@ class TrainingConfig:
 
     @property
     def device_words(self) -> str:
-        """Such as 8 × simulated, 2 × browser."""
+        """The devices in words, such as "8 × simulated, 2 × browser"."""
         every = self.by_environment().values()
         return ", ".join(f"{each.devices.count} × {each.devices.kind}" for each in every)
 
     @property
     def devices_per_collector(self) -> int:
-        """The most that any of them looks after."""
+        """The largest number of devices that any collector has."""
         every = self.by_environment().values()
         return max(-(-e.devices.count // max(1, e.collection.collectors)) for e in every)
 
     @property
     def in_one_process(self) -> bool:
-        """Are there no collectors and evaluations in processes of their own?"""
+        """Whether no collector or evaluation runs in a process of its own."""
         return self.collection.mode == "one_process" or self.learning.learner.mode == "offline"
 
     @property
     def one_policy_per_node(self) -> bool:
-        """Does one process decide for all collectors of a machine (`engine.policy`)?"""
+        """Whether one process per machine runs the policy for all collectors (`engine.policy`)."""
         if self.in_one_process:
             return False
         if self.engine.policy != "auto":
             return self.engine.policy == "node"
         on_gpu = self.agent.policy.device.startswith("cuda") and not self.agent.server
         curricula = {each.tasks.curriculum for each in self.by_environment().values()}
-        needs_critic = "instruction_value" in curricula  # in each collector
+        needs_critic = "instruction_value" in curricula  # a critic in each collector
         return self.engine.kind == "local" and on_gpu and not needs_critic
 
 
 def load_config(path: Path | None = None, overrides: Sequence[str] = ()) -> TrainingConfig:
-    """The settings of a TOML file (none: the defaults), changed by words such as `a.b=c`."""
+    """Load settings from a TOML file (None: the defaults), changed by words such as `a.b=c`."""
     return seeded(reader.read_section(TrainingConfig(), _tree(path, overrides)))
 
 
 def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig:
-    """The settings that a run wrote down. All must be there: defaults would be another run."""
+    """Load the settings that a run wrote. Raise if any is missing, since a default may differ."""
     tree = _tree(path, overrides)
     names = _required_names(tree)
     if missing := [name for name in names if not reader.is_given(tree, name)]:
@@ -259,7 +259,7 @@ def load_run_config(path: Path, overrides: Sequence[str] = ()) -> TrainingConfig
 
 
 def _required_names(tree: dict[str, reader.Node]) -> list[str]:
-    """What a run has written down: each environment has settings in the place of the run's."""
+    """Return all settings that a run writes: those of its environments replace its own."""
     named = tree.get("environments")
     environments = named if isinstance(named, dict) else {}
     unused = OF_ENVIRONMENTS if environments else frozenset[str]()
@@ -274,7 +274,7 @@ def _required_names(tree: dict[str, reader.Node]) -> list[str]:
 
 
 def _check_collectors(config: TrainingConfig, path: Path) -> None:
-    """Each collector goes on where it was: it must find itself in the environment it was in."""
+    """Refuse changed collector counts: a resumed collector must be in the environment it was in."""
     if not config.environments:
         return
     written = reader.read_section(TrainingConfig(), _tree(path, ())).environments
@@ -289,7 +289,7 @@ def _check_collectors(config: TrainingConfig, path: Path) -> None:
         )
 
 
-# What the machine of a joined collector says itself; everything else is the learner's.
+# Settings that the machine of a joined collector sets itself; all others are the learner's.
 OWN = (
     "devices.", "agent.model", "agent.adapter", "agent.policy.device", "collection.threads",
     "run.directory", "run.free_gigabytes",
@@ -303,10 +303,10 @@ def load_joined_config(
     overrides: Sequence[str] = (),
     environment: str = "",
 ) -> TrainingConfig:
-    """The settings of the joined collector `number`: those of the learner (TOML), and its own.
+    """Load the settings of the joined collector `number`: those of the learner (TOML) and its own.
 
-    It is the only collector of its machine, with all devices there; its own seed draws its tasks.
-    Where the learner has several environments it plays in the named one, or in the first whose
+    It is the only collector of its machine, with all devices there; it draws tasks with its own
+    seed. If the learner has several environments it plays in the named one, or in the first whose
     tasks its devices can play.
     """
     own = _tree(path, overrides)
@@ -321,7 +321,7 @@ def load_joined_config(
     take_old_values(tree)
     for word in ("collection.collectors=1", "collection.mode=asynchronous"):
         put_word(tree, word)
-    put_word(tree, "learning.learner.precision=full")  # nothing is learned here
+    put_word(tree, "learning.learner.precision=full")  # a collector does not learn
     config = reader.read_section(TrainingConfig(), merged(tree, own))
     seed = (config.run.seed + SEED_STEP * (number + 1)) % 2**31
     run = dataclasses.replace(config.run, seed=seed)
@@ -329,7 +329,7 @@ def load_joined_config(
 
 
 def _learner_tables(settings: str) -> dict[str, Any]:
-    """Its sections, but for what only its own machine is concerned with."""
+    """Parse the learner's settings, without those that concern only the learner's machine."""
     try:
         content = loads_toml(settings)
     except ValueError as error:
@@ -340,7 +340,7 @@ def _learner_tables(settings: str) -> dict[str, Any]:
 
 
 def _sources(own: dict[str, reader.Node]) -> tuple[TaskSourceName, ...]:
-    """What the devices of a joined collector can play."""
+    """Return the task sources that the devices of a joined collector support."""
     kinds = [given.value for name, given in reader.leaves(own) if name == "devices.kind"]
     kind = str(kinds[0]) if kinds else sections.DeviceSettings().kind
     return TASK_SOURCES.get(kind, OWN_DEVICE_SOURCES)
@@ -356,7 +356,7 @@ def _tree(path: Path | None, overrides: Sequence[str]) -> dict[str, reader.Node]
 
 
 def seeded(config: TrainingConfig) -> TrainingConfig:
-    """With learner and policy seeded as the run is."""
+    """Return the settings with learner and policy seeded from run.seed."""
     learner = dataclasses.replace(config.learning.learner, seed=config.run.seed)
     policy = dataclasses.replace(config.agent.policy, seed=config.run.seed)
     return dataclasses.replace(

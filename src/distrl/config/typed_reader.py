@@ -1,10 +1,11 @@
 """Read tables of plain values, from TOML or flags, into frozen dataclasses.
 
-Types are strict: nothing is cast, except a whole number where any number will do. A value that is
-not given keeps its default. Every refusal names the key, the value, what would be allowed and where
-the value came from; an unknown key gets the nearest known ones. None is "none" in TOML, which has
-no null. msgspec checks single values; sections are read here, because `msgspec.convert` ignores
-unknown keys of dataclasses, knows no sources, and loses the path of what `__post_init__` raises.
+Types are strict: no value is cast, except an integer where a float is expected. A value that is not
+given keeps its default. Every error names the key, the value, what would be allowed and where the
+value came from; for an unknown key it suggests the nearest known ones. None is "none" in TOML,
+which has no null. msgspec checks single values; sections are read here, because `msgspec.convert`
+ignores unknown keys of dataclasses, does not track sources, and loses the path when `__post_init__`
+raises.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class Given:
-    """A value and the file or flag that it came from; `word`: the text of a flag as typed."""
+    """A value and the file or flag it came from; `word`: the value of a flag as typed."""
 
     value: object
     source: str
@@ -41,14 +42,14 @@ Node = Given | dict[str, "Node"]
 
 
 def plant(value: object, source: str, word: str | None = None) -> Node:
-    """Plain data as nodes that know their source."""
+    """Convert plain data to nodes that carry their source."""
     if isinstance(value, dict):
         return {str(key): plant(each, source, word) for key, each in value.items()}
     return Given(value, source, word)
 
 
 def leaves(node: Node, path: str = "") -> Iterator[tuple[str, Given]]:
-    """Everything that was given, by its full name."""
+    """Yield the full name and the value of every setting in the tree."""
     if isinstance(node, Given):
         yield path, node
     else:
@@ -71,30 +72,30 @@ def read_toml(path: Path) -> dict[str, Node]:
 
 
 def read_section(default: T, tree: dict[str, Node]) -> T:
-    """A section whose defaults are those of `default`, with what the tree gives."""
+    """Read a section from the tree; settings that it lacks come from `default`."""
     return cast("T", _read_section(type(default), tree, "", default))
 
 
 @cache
 def section_of(hint: Any) -> type | None:
-    """The dataclass in an annotation, `… | None` included."""
+    """Return the dataclass in an annotation, also in `… | None`; None if there is none."""
     kinds = [kind for kind in alternatives(hint) if dataclasses.is_dataclass(kind)]
     return cast("type", kinds[0]) if kinds else None
 
 
 def named_section_of(hint: Any) -> type | None:
-    """The dataclass in a table of sections that users name."""
+    """Return the dataclass of a table whose keys are section names that users choose."""
     [first, *_] = alternatives(hint)
     return section_of(get_args(first)[1]) if get_origin(first) in (Mapping, dict) else None
 
 
 def settings_of(kind: type) -> dict[str, Any]:
-    """The annotations of the fields that can be given."""
+    """Return the annotations of all fields that are settings (not `Fixed`)."""
     return {name: hint for name, hint in hints_of(kind).items() if declared(hint, Fixed) is None}
 
 
 def setting_names(kind: type, path: str = "") -> Iterator[str]:
-    """The full name of every setting, section by section; not of sections that users name."""
+    """Yield the full name of every setting; skip sections whose names users choose."""
     for name, hint in settings_of(kind).items():
         section = section_of(hint)
         if section is not None:
@@ -104,7 +105,7 @@ def setting_names(kind: type, path: str = "") -> Iterator[str]:
 
 
 def is_free_table(kind: type, name: str) -> bool:
-    """Whether the setting of that full name is a table with keys of the user's own."""
+    """Return whether the setting of that full name is a table whose keys users choose."""
     first, _, rest = name.partition(".")
     hint = settings_of(kind).get(first)
     if hint is None:
@@ -117,7 +118,7 @@ def is_free_table(kind: type, name: str) -> bool:
 
 
 def is_given(tree: Node, name: str) -> bool:
-    """Whether a tree has a setting of that full name, or "none" for a section that it is in."""
+    """Return whether a tree has that setting, or a value such as "none" for a section around it."""
     for part in name.split("."):
         if isinstance(tree, Given):
             return True
@@ -143,7 +144,7 @@ def _read(hint: Any, node: Node, at: str, default: object = None) -> object:
     if get_origin(kinds[0]) is tuple:
         return _read_tuple(hint, node, at)
     if str in kinds and node.word is not None and not isinstance(node.value, str):
-        node = dataclasses.replace(node, value=node.word)  # --set run.name=7 means the text
+        node = dataclasses.replace(node, value=node.word)  # --set run.name=7 means the string "7"
     try:
         value: object = msgspec.convert(node.value, hint)
     except msgspec.ValidationError:
@@ -211,7 +212,7 @@ def _refused(at: str, node: Node, hint: Any) -> InvalidSetting:
 
 
 def _blamed(message: str, at: str, node: Node) -> str:
-    """A refusal by the section itself, with the full names and sources of what was given."""
+    """Extend an error of a section's own checks by the full names and sources of its settings."""
     given = dict(leaves(node, at))
     guilty = [name for name in given if _names(message, name)] or list(given)
     if len(guilty) == 1:
@@ -227,7 +228,7 @@ def _names(message: str, full_name: str) -> bool:
 
 
 def _unknown(kind: type, name: str, at: str, source: str) -> str:
-    """The nearest keys: settings further down of that very name, then those spelled like it."""
+    """Return the error for an unknown key; suggest that name in subsections, or similar names."""
     below, known = list(setting_names(kind, at)), list(settings_of(kind))
     last = {full.rpartition(".")[2]: full for full in below}
     near = (

@@ -1,1 +1,1 @@
-"""The phones: what every device can do, and the kinds there are."""
+"""Devices: the `Device` protocol that every phone implements, and its implementations."""

@@ -1,20 +1,20 @@
-"""What every phone can do, whether it is simulated, an emulator or a handset on a cable.
+"""The interface of every phone: simulated, an emulator, or a handset on a cable.
 
-This is the seam between DistRL and phones: a collector holds a `Device` and nothing else of it. The
-contract that each of them keeps:
+`Device` is the boundary between DistRL and phones: a collector accesses a phone only through it.
+Every implementation keeps this contract:
 
-- A device must be reset before anything else; until then every call raises `DeviceNotReady`.
-- `reset` gives a clean phone: nothing of the episode before is left on it.
-- Each failure is a typed `DeviceError`; nothing is reported by a sentinel or a blank picture.
+- A device must be reset before any other call; until then every call raises `DeviceNotReady`.
+- `reset` returns the phone to a clean state: nothing from the previous episode is left on it.
+- Each failure raises a typed `DeviceError`; no sentinel or blank picture reports a failure.
 - After a `DeviceError` the device is out of order: every call raises again until it is reset.
-- An action that this phone cannot carry out (a letter that it cannot type) is an `ActionFailed`:
-  the phone is as it was and stays usable.
-- A device with `blocking = False` computes and never waits: a collector advances all of them in one
-  thread.
-- A device that can be put back to an earlier moment of its episode is `Forkable`; others lack the
-  two methods, and are never asked.
-- What the agent only says (the final actions and `Unreadable`) leaves the phone untouched and
-  costs no device time.
+- An action that this phone cannot carry out (a letter that it cannot type) raises `ActionFailed`:
+  the phone is unchanged and stays usable.
+- A device with `blocking = False` only computes and never waits: a collector runs all such devices
+  in one thread.
+- A device that can be restored to an earlier step of its episode implements `Forkable`; other
+  devices lack the two methods, and callers never call them.
+- Actions that are only said (`ONLY_SAID`: the final actions, `AskUser` and `Unreadable`) leave the
+  phone untouched and cost no device time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from distrl.records import Action, Screen
 
 
 class Device(Protocol):
-    """A phone that can be reset, looked at and operated. One thread uses it at a time."""
+    """A phone that can be reset, observed and operated. One thread uses it at a time."""
 
     @property
     def name(self) -> str:
@@ -36,32 +36,32 @@ class Device(Protocol):
 
     @property
     def blocking(self) -> bool:
-        """Whether a call may wait, for a process or for time to pass; it then needs a thread."""
+        """Whether a call may block (on a process or on a delay); the device then needs a thread."""
         ...
 
     @property
     def seconds(self) -> float:
-        """Device time spent since the last reset began, the reset itself included."""
+        """Device time in seconds since the last reset began, including the reset itself."""
         ...
 
     def reset(self, seed: int) -> None:
-        """A clean phone, ready for use. The same seed gives the same phone."""
+        """Bring the phone into a clean state, ready for use. Equal seeds give equal phones."""
         ...
 
     def screen(self) -> Screen:
-        """What is on the screen once it has settled."""
+        """Wait until the screen has settled, and return it."""
         ...
 
     def perform(self, action: Action) -> Screen:
-        """Act, let the screen settle, and look at it."""
+        """Carry out the action, wait until the screen has settled, and return it."""
         ...
 
     def elements(self) -> tuple[Element, ...]:
-        """What stands on the settled screen, in drawing order."""
+        """Return the elements on the settled screen, in drawing order."""
         ...
 
     def close(self) -> None:
-        """Give back what the device holds. Only a reset brings it to life again."""
+        """Release the device's resources. Only a reset makes it usable again."""
         ...
 
     def __enter__(self) -> Self: ...
@@ -76,12 +76,12 @@ class Device(Protocol):
 
 @runtime_checkable
 class Forkable(Protocol):
-    """What a device can do beside, where an episode can be played on from any of its steps."""
+    """A device that also saves and restores its state, so that episodes can fork at any step."""
 
     def snapshot(self) -> Any:
-        """The phone as it is now; it stays so, whatever is done to the phone later."""
+        """Return a copy of the phone's state; later actions on the phone do not change the copy."""
         ...
 
     def restore(self, state: Any) -> None:
-        """Put the phone back to a snapshot of the same episode."""
+        """Restore the phone to a snapshot taken in the same episode."""
         ...

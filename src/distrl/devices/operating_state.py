@@ -1,7 +1,7 @@
-"""Whether a device may be used: the part of the `Device` contract that real devices share.
+"""The state behind the `Device` contract that all real devices share: ready, failed, device time.
 
-It counts device time since the last reset began, and remembers a failure: from then on every use
-raises it again, and only a reset helps. `AndroidDevice` and `BrowserDevice` keep one each.
+It counts device time since the last reset began. It also remembers a failure: every later use
+raises the failure again, until a reset. Each `AndroidDevice` and `BrowserDevice` owns one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from distrl.errors import DeviceError, DeviceNotReady
 
 @dataclass(slots=True)
 class OperatingState:
-    """Of the device with that name. `ready`: it was reset, or attached to, and not closed since."""
+    """The state of the device `name`. `ready`: reset or attached to, and not closed since."""
 
     name: str
     seconds: float = 0.0
@@ -24,16 +24,16 @@ class OperatingState:
     failure: DeviceError | None = None
 
     def begin_reset(self) -> None:
-        """Not ready, no failure, and no time spent."""
+        """Set the state to not ready, with no failure and no device time."""
         self.seconds, self.ready, self.failure = 0.0, False, None
 
     def close(self) -> None:
-        """Forget the failure; the time spent stays to be read."""
+        """Mark the device as not ready and clear its failure; keep `seconds` readable."""
         self.ready, self.failure = False, None
 
     @contextmanager
     def at_work(self) -> Iterator[None]:
-        """Count the time, and remember a failure."""
+        """Add the time in the block to `seconds`, and remember a `DeviceError` that it raises."""
         begun = time.perf_counter()
         try:
             yield
@@ -44,7 +44,7 @@ class OperatingState:
             self.seconds += time.perf_counter() - begun
 
     def check(self) -> None:
-        """Raise unless the device was reset and has not failed since."""
+        """Raise unless the device was reset and has not failed since then."""
         if self.failure is not None:
             raise type(self.failure)(f"{self.failure} (it has failed and was not reset since)")
         if not self.ready:

@@ -1,10 +1,10 @@
 """Build the phones of a collector over adb, leased to its run (`devices.adb.phone_leases`).
 
-Which phones a run has is chosen once, when its command starts, and kept in `phones.json` by name
-and serial: a phone that adb loses must not shift the others, so that a restarted collector would
-drive another collector's phone. A resume keeps them, fills the gaps of those that are gone, and
-says so; without the file, or where it is damaged, it is refused (`run.losses`). On a cluster each
-collector leases any that its node has free.
+The phones of a run are chosen once, when its command starts, and stored by device name and serial
+in `phones.json`. So a phone that adb loses does not shift the others, and a restarted collector
+never drives another collector's phone. A resumed run keeps its phones, replaces those that are
+gone, and reports the changes. If `phones.json` is missing or damaged, the resume is refused
+(`run.losses`). On a cluster there is no such file: each collector leases free phones of its node.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from distrl.errors import CorruptData, DataLost, InvalidSetting, storage_error
 from distrl.runs.checked_json import CHECKSUM, is_as_written, to_checked_json
 from distrl.runs.run_directory import RunDirectory, write_whole
 
-Serials = dict[str, str]  # by the name of the device
+Serials = dict[str, str]  # device name -> serial
 
 log = logging.getLogger(__name__)
 
@@ -37,11 +37,10 @@ log = logging.getLogger(__name__)
 def lease_phones(
     config: TrainingConfig, folder: Path, opened: ExitStack, say: Callable[[str], None]
 ) -> None:
-    """Choose the phones of all collectors here, and lease them to the run in `folder`; `say` which
-    are others than before.
+    """Choose the phones of all collectors on this machine and lease them to the run in `folder`.
 
-    Raises where another run has them. Without effect for other devices, on a cluster, and where
-    nothing is played here.
+    Pass to `say` which phones differ from before. Raise if another run has leased one. Do nothing
+    for other kinds of device, on a cluster, and if no episodes are played here.
     """
     for each in config.by_environment().values():
         plays = each.learning.learner.mode != "offline" and each.collection.collectors > 0
@@ -69,7 +68,7 @@ def _choose(
 
 
 def _has(config: TrainingConfig, name: str) -> bool:
-    """Whether a phone of that name is of this environment; a run without any has them all."""
+    """Return whether a phone is of this environment; without environments, all phones are."""
     return not config.environment or name in _names(config)
 
 
@@ -86,7 +85,7 @@ def _lease(config: TrainingConfig, folder: Path, opened: ExitStack) -> Serials:
 
 
 def _leased(config: TrainingConfig, folder: Path) -> Serials:
-    """What a living process has leased to the run by these settings; empty: nothing."""
+    """Return the run's phones if all are leased to it and fit the settings; else nothing."""
     settings = config.devices
     serials = {name: each for name, each in _read(folder).items() if _has(config, name)}
     found = tuple(serials.values())
@@ -97,7 +96,7 @@ def _leased(config: TrainingConfig, folder: Path) -> Serials:
 
 
 def _read(folder: Path) -> Serials:
-    """Empty where nothing was chosen yet; what is damaged might be other phones, and is refused."""
+    """Read `phones.json`; empty if there is none. Raise if damaged: it may name other phones."""
     path = RunDirectory(folder).phones
     try:
         content = path.read_bytes()
@@ -118,14 +117,14 @@ def _read(folder: Path) -> Serials:
 def build_phones(
     config: TrainingConfig, names: tuple[str, ...], opened: ExitStack, folder: Path
 ) -> list[AdbPhone]:
-    """Open the phones of these names; `opened` gives up leases that were not there before.
+    """Open the phones with these names; `opened` releases the leases that this call takes.
 
-    What guarded phones refuse is recorded in the run's directory, unless a file is given.
+    Actions that guarded phones refuse are logged in the run's directory, or in `safety.record`.
     """
     record = str(RunDirectory(folder).refusals)
     if config.engine.kind != "ray":
         serials = _leased(config, folder)
-        if not serials and config.collection.collectors > 1:  # choosing is not for one of several
+        if not serials and config.collection.collectors > 1:  # one of several must not choose
             raise CorruptData(
                 f"{RunDirectory(folder).phones} does not say which phones are leased to this run; "
                 f"stop it, and go on with distrl train --resume {folder}"
@@ -138,15 +137,15 @@ def build_phones(
 
 
 def check_adb(config: TrainingConfig, folder: Path) -> dict[str, tuple[int, int]]:
-    """Raise what is wrong with the phones; return the sizes of their screens."""
+    """Raise if a phone cannot be used; return the screen sizes by phone."""
     if config.engine.kind == "ray":
-        return {}  # they are on the nodes of collectors: `ray.node_phones` asks there
+        return {}  # they are on the collectors' nodes: `ray.node_phones` checks them there
     with ExitStack() as opened:
         return look_at_phones(config, _leased(config, folder) or _lease(config, folder, opened))
 
 
 def look_at_phones(config: TrainingConfig, serials: Serials) -> dict[str, tuple[int, int]]:
-    """The sizes of the screens of leased phones; raises where one may not be operated."""
+    """Return the screen sizes of leased phones; raise if a guarded one lacks consent."""
     sizes: dict[str, tuple[int, int]] = {}
     for device in open_phones(config, serials):
         if isinstance(device, SafeDevice):
@@ -159,7 +158,7 @@ def look_at_phones(config: TrainingConfig, serials: Serials) -> dict[str, tuple[
 
 
 def open_phones(config: TrainingConfig, serials: Serials, record: str = "") -> list[AdbPhone]:
-    """Open phones by name and serial; simulated tasks need served phones."""
+    """Open phones by name and serial; simulated tasks are refused on phones not served by us."""
     safety = config.devices.android.safety
     android = replace(
         config.devices.android, safety=replace(safety, record=safety.record or record)
@@ -180,8 +179,9 @@ def open_phones(config: TrainingConfig, serials: Serials, record: str = "") -> l
 
 
 def recording_in(config: TrainingConfig, path: Path) -> tuple[TrainingConfig, RefusalOutbox | None]:
-    """For a collector whose disk is not the learner's: it records in that file what guarded phones
-    refuse, and the outbox hands it on. None: a person wants the record in a file of their own.
+    """Log refused actions of guarded phones to `path`, from where the outbox sends them on.
+
+    For a collector whose disk is not the learner's. No outbox if the user set `safety.record`.
     """
     android = config.devices.android
     if android.safety.record:

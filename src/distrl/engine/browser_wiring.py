@@ -2,9 +2,9 @@
 
     PageServer ─► BrowserPool ─► BrowserDevice ─► MiniwobJudge, MobileGymJudge, WebJudge
 
-MiniWoB's pages and MobileGym's phone are served by us; the former are the same every time, so that
-episodes on them can be forked. Pages of a file are where the user serves them. `device_wiring` has
-a row for the kind.
+We serve MiniWoB's pages and MobileGym's phone. MiniWoB's pages are deterministic, so episodes on
+them can be forked. The pages of `tasks.web_file` are served by the user. `device_wiring` calls
+this module for `devices.kind='browser'`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from distrl.task_sets.web_tasks import WebJudge, WebTasks, load_web_tasks
 def build_pages(
     config: TrainingConfig, names: tuple[str, ...], opened: ExitStack
 ) -> list[BrowserDevice]:
-    """One page for each name; `opened` ends the browsers, then the server."""
+    """Build one page for each name; `opened` closes the browsers, then the server."""
     settings = config.devices.browser
     if config.tasks.source == "miniwob":
         server = opened.enter_context(PageServer(find_pages().folder))
@@ -53,8 +53,8 @@ def build_pages(
 
 
 def check_pages(config: TrainingConfig) -> dict[str, tuple[int, int]]:
-    """Raise what is missing: Chromium, MiniWoB's package, a built MobileGym, or what the file of
-    tasks lacks.
+    """Raise if Chromium, MiniWoB's package, a built MobileGym or something in the task file is
+    missing; return the size of a page.
     """
     settings = config.devices.browser
     find_chromium()
@@ -65,7 +65,7 @@ def check_pages(config: TrainingConfig) -> dict[str, tuple[int, int]]:
 
 
 def build_page_judges(settings: TaskSettings) -> Callable[[BrowserDevice], Judge]:
-    """Return what makes the judge of an episode on a page."""
+    """Return a function that makes the judge of an episode on a page."""
     if settings.source == "mobilegym":
         return partial(_mobilegym_judge, settings.mobilegym_folder)
     if settings.source != "web":
@@ -75,14 +75,14 @@ def build_page_judges(settings: TaskSettings) -> Callable[[BrowserDevice], Judge
 
 
 def page_task_words(config: TrainingConfig) -> str:
-    """A sentence about the tasks; raises if there are none, or nobody judges them."""
+    """Describe the tasks in a sentence; raise if there are none, or if one has no judge."""
     settings = config.tasks
     if settings.source == "miniwob":
         return f"MiniWoB++: {len(find_pages().named(settings.templates))} kinds of pages"
     if settings.source == "mobilegym":
         folder = find_mobilegym(settings.mobilegym_folder)
         found = folder.templates(settings.split, settings.templates)
-        folder.load(f"{found[0]}/{settings.split}/0")  # raises what its package lacks
+        folder.load(f"{found[0]}/{settings.split}/0")  # raises if its package is incomplete
         return f"MobileGym: {len(found)} kinds of tasks"
     tasks = web_tasks(settings)
     if config.evaluation.measures:
@@ -102,7 +102,7 @@ def _mobilegym_judge(folder: str, device: BrowserDevice) -> Judge:
 
 
 def web_tasks(settings: TaskSettings) -> list[Task]:
-    """The tasks of the split in the user's file."""
+    """Return the wanted tasks of the split in the user's file; raise if there are none."""
     found = [each for each in _tasks_of(settings).tasks if each.split == settings.split]
     wanted = [each for each in found if settings.wants(each.template)]
     if not wanted:
@@ -114,7 +114,7 @@ def web_tasks(settings: TaskSettings) -> list[Task]:
 
 
 def _check_evaluated(settings: TaskSettings, split: Split) -> None:
-    """Raise where the file has nothing to measure success on."""
+    """Raise if the file has no task of the split that evaluations play."""
     try:
         web_tasks(replace(settings, split=split))
     except InvalidSetting as error:

@@ -1,15 +1,15 @@
 """Build the devices of one collector, and the judge of each episode, from the settings.
 
-`KINDS` has one row for each `devices.kind`; nothing else asks for the kind:
+`KINDS` has one row for each `devices.kind`:
 
-simulated       in this process, with facts for a judge
+simulated       simulated phones in this process; the judge reads their facts
 adb             the devices that adb lists, leased (`adb_wiring`); a handset is guarded and needs
                 its owner's consent
-emulator        emulators of our own, from a pool that replaces broken ones by booted spares
-android_world   AndroidWorld's containers, which judge as well
+emulator        emulators that we start, from a pool that replaces broken ones by booted spares
+android_world   AndroidWorld's containers, which also judge
 browser         pages of a headless Chromium (`browser_wiring`)
 
-Any other kind was registered by somebody else (`distrl.plugins`).
+Any other kind is a plugin (`distrl.plugins`).
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ if TYPE_CHECKING:
     from distrl.task_sets.android_world_container import AndroidWorldContainer
 
 
-Sizes = dict[str, tuple[int, int]]  # width and height of screens, by phone, where they are known
+Sizes = dict[str, tuple[int, int]]  # phone -> width and height of its screen, where known
 
 
 @dataclass(frozen=True, slots=True)
 class CollectorShare:
-    """The devices that one collector is to have."""
+    """What `Kind.build` needs to build the devices of one collector."""
 
     config: TrainingConfig
-    names: dict[str, int]  # name of each device -> its index among all of the environment
-    spares: int  # beside `names`, for kinds that keep their own
+    names: dict[str, int]  # device name -> its index among all devices of the environment
+    spares: int  # how many, for kinds that keep their own; else 0
     opened: ExitStack  # closes what `build` starts
     logs: Path
 
@@ -70,7 +70,7 @@ class Kind:
     """How devices of one kind are built, and checked before a run starts."""
 
     build: Callable[[CollectorShare], list[Device]]  # one for each name, in that order
-    check: Callable[[TrainingConfig, Path], Sizes]  # raises; resets nothing
+    check: Callable[[TrainingConfig, Path], Sizes]  # raises if a device is unusable; resets none
     keeps_spares: bool = False  # the kind has a pool of its own that holds its spares
 
 
@@ -102,7 +102,7 @@ def build_device_pool(
 
 
 def build_judges(config: TrainingConfig) -> Callable[[Device], Judge]:
-    """Return what makes the judge of an episode: it prepares the task, and judges now or later."""
+    """Return a function that makes an episode's judge, which prepares the task and judges it."""
     simulated = config.tasks.source == "simulated"
     own = config.judge.is_registered and not config.judge.later
     judge_page = build_page_judges(config.tasks)
@@ -133,13 +133,14 @@ DRY_RUN_ENDED = (
 
 
 def is_dry(config: TrainingConfig) -> bool:
-    """Whether phones are only looked at: nothing is carried out, judged or learned."""
+    """Return whether this is a dry run: no action is carried out, judged or learned from."""
     return all(each.devices.is_dry for each in config.by_environment().values())
 
 
 def check_phones(config: TrainingConfig, folder: Path) -> Sizes:
-    """Raise what is wrong with the devices before a run starts in `folder`; return the sizes of
-    their screens. No device is reset.
+    """Raise if a device is unusable, before a run starts in `folder`; return the screen sizes.
+
+    No device is reset.
     """
     return KINDS.get(config.devices.kind, REGISTERED).check(config, folder)
 
@@ -214,7 +215,7 @@ def check_emulators(config: TrainingConfig, _: Path) -> Sizes:
 
 
 def build_android_world(share: CollectorShare) -> list[Device]:
-    """Each container draws the same suite, so that any task can be played on any of them."""
+    """Have every container draw the same suite, so that any task can be played on any of them."""
     settings = share.config.tasks.android_world
     phones: list[Device] = []
     for name, place in share.names.items():
@@ -256,7 +257,7 @@ def check_browser(config: TrainingConfig, _: Path) -> Sizes:
     return check_pages(config)
 
 
-# Of others ---------------------------------------------------------------------------------------
+# Plugins -----------------------------------------------------------------------------------------
 
 
 def build_registered(share: CollectorShare) -> list[Device]:
@@ -264,13 +265,13 @@ def build_registered(share: CollectorShare) -> list[Device]:
 
 
 def check_registered(config: TrainingConfig, _: Path) -> Sizes:
-    """Make one, and give it back at once: a wrong option is known before the run."""
+    """Make one device and close it, so that a wrong option is found before the run."""
     make_registered(config.devices, "phone-0").close()
     return {}
 
 
 def make_registered(settings: DeviceSettings, name: str) -> Device:
-    """A device of somebody else, with `devices.options`."""
+    """Make a plugin's device with `devices.options`; raise `InvalidPlugin` if it is misnamed."""
     members = ("name", "seconds", "blocking", *DEVICE_CALLS)
     device: Device = plugins.make(
         "device", settings.kind, name, options=settings.options, members=members

@@ -1,9 +1,9 @@
 """Play test tasks in any environment: the tasks, devices and judge that settings describe.
 
-One policy can so be measured (`distrl evaluate --on`) and watched (`distrl play --on`) on simulated
-phones, on phones over adb and on web pages by the same code. Devices are opened for it and closed
-after it; what would be refused before training is refused before any of them is touched. Where
-episodes are counted, verdicts must come during the episode: judges of whole trajectories have
+`distrl evaluate --on` measures a policy with this code and `distrl play --on` shows it, on
+simulated phones, on phones over adb and on web pages. The devices are opened for this and closed
+afterwards; the checks made before training are made here before any device is touched. To count
+successes, verdicts must come during the episode; for judges of whole trajectories there is
 `distrl collect`.
 """
 
@@ -29,12 +29,12 @@ from distrl.runs.run_directory import OWNER_ONLY
 from distrl.task_sets.task_pool import TaskPool
 
 MAX_DEVICES = 16  # at once
-CheckSizes = Callable[[Sizes], None]  # raises where an agent cannot take screens of these sizes
+CheckSizes = Callable[[Sizes], None]  # raises if an agent cannot take screens of these sizes
 
 
 @dataclass(frozen=True, slots=True)
 class Environment:
-    """What settings describe, opened: devices, the pool of tasks, and the judge of each episode."""
+    """Opened devices, their pool of tasks, and the judge of each episode, as settings say."""
 
     config: TrainingConfig
     devices: Sequence[Device]
@@ -46,7 +46,7 @@ class Environment:
         return self.config.collection.stop_on_success
 
     def tasks(self) -> Iterator[Task]:
-        """Tasks of the split without end, each template once a round."""
+        """Yield tasks of the split without end, each template once per round."""
         settings = self.config.tasks
         if settings.source == "simulated":
             names = settings.template_names if settings.templates else ()
@@ -60,13 +60,13 @@ class Environment:
 @contextmanager
 def open_environment(
     config: TrainingConfig,
-    split: Split | None,  # None: what the settings evaluate on
-    episodes: int,  # that are to be played; never more devices than that
-    seed: int,  # of the tasks, in place of the run's: the same for every run that is measured
-    logs: Path | None = None,  # of emulators, and beside it what phones refused; None: not kept
-    check_sizes: CheckSizes | None = None,  # None: the agent takes all screens
+    split: Split | None,  # None: `evaluation.split`
+    episodes: int,  # to be played; no more devices than that are opened
+    seed: int,  # of the tasks; replaces the run's, so that all runs play the same ones
+    logs: Path | None = None,  # of emulators; refused actions go beside it; None: not kept
+    check_sizes: CheckSizes | None = None,  # None: the agent takes screens of any size
 ) -> Iterator[Environment]:
-    """Check the phones, then open as many as are of use; they are closed in the end."""
+    """Check the phones, open as many as the episodes can use, and close them at the end."""
     if config.environments:
         raise UsageError(
             f"these settings have the environments {', '.join(config.environments)}; one is opened "
@@ -94,7 +94,7 @@ def play_environment(
     split: Split,
     check_sizes: CheckSizes | None = None,
 ) -> Generator[Trajectory]:
-    """Every trajectory as it ends: one episode for each of the first tasks of the split."""
+    """Play one episode of each of the first tasks of the split; yield trajectories as they end."""
     check_judged(config)
     opened = open_environment(config, split, episodes, seed, check_sizes=check_sizes)
     with opened as environment:
@@ -108,7 +108,7 @@ def play_environment(
 
 
 def check_judged(config: TrainingConfig) -> None:
-    """Raise where verdicts do not come during the episode."""
+    """Raise if the judge decides only after the episode."""
     if config.judge.later:
         raise UsageError(
             f"judge.kind={config.judge.kind!r} judges after the episode; play those tasks with "
@@ -117,7 +117,7 @@ def check_judged(config: TrainingConfig) -> None:
 
 
 def _measured(config: TrainingConfig, split: Split, episodes: int, seed: int) -> TrainingConfig:
-    """The settings of one collector that plays the split and measures nothing itself."""
+    """Return the settings of a single collector that plays the split and runs no evaluations."""
     return dataclasses.replace(
         config.unmeasured(),
         run=dataclasses.replace(config.run, seed=seed),

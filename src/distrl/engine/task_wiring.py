@@ -2,7 +2,7 @@
 
     task pool (of `tasks.source`) ─► curriculum ─► rehearsal ─► attempts together ─► collector
 
-Every collector has a share of the tasks of its own; which task is next is the curriculum's choice.
+Each collector draws from its own share of the tasks; the curriculum chooses the next one.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def build_tasks(
     if config.tasks.curriculum == "success_rate":
         source = SuccessRateTasks(pool)
     elif config.tasks.curriculum == "instruction_value":
-        assert critic is not None  # settings that have none are refused
+        assert critic is not None  # settings that lack one are refused earlier
         source = InstructionValueTasks(pool, critic.critic, critic.lock)
     else:
         source = UniformTasks(pool)
@@ -69,7 +69,7 @@ def build_tasks(
 def build_pool(
     config: TrainingConfig, number: int, device_pool: DevicePool[Device] | None = None
 ) -> TaskPool:
-    """This collector's share of all tasks; those of AndroidWorld are asked of its devices."""
+    """Return this collector's share of all tasks; AndroidWorld's are read from its devices."""
     settings, seed, shares = config.tasks, config.run.seed, config.collection.collectors
     if settings.source == "aitw":
         found = read_aitw(settings)
@@ -93,14 +93,14 @@ def build_pool(
 
 
 def _known_tasks(config: TrainingConfig, number: int) -> TaskPool:
-    """All templates of the split `train`, of the same families."""
+    """Return the pool for rehearsal: all templates of the same families in the split `train`."""
     settings = replace(config.tasks, split="train", templates=(), rehearsal=0.0)
     shares = config.collection.collectors
     return SimulatedTasks(settings.template_names, "train", config.run.seed, number, shares)
 
 
 def registered_tasks(settings: TaskSettings) -> list[Task]:
-    """The tasks of the split that others have registered."""
+    """Return the wanted tasks of the split that plugins registered; raise if there are none."""
     parts = [plugin.part for plugin in plugins.plugins("task")]
     tasks = [each for each in parts if isinstance(each, Task) and each.split == settings.split]
     wanted = [each for each in tasks if settings.wants(each.template)]
@@ -114,7 +114,7 @@ def registered_tasks(settings: TaskSettings) -> list[Task]:
 
 
 def task_words(config: TrainingConfig) -> str:
-    """A sentence about the tasks to show before a run; raises if they cannot be read."""
+    """Describe the tasks in a sentence shown before a run; raise if they cannot be read."""
     if config.tasks.source == "registered":
         return f"{len(registered_tasks(config.tasks))} registered tasks"
     if config.tasks.source in ("miniwob", "mobilegym", "web"):
@@ -130,7 +130,7 @@ def read_aitw(settings: TaskSettings) -> AitwTasks:
 
 
 def _android_world(settings: TaskSettings, device_pool: DevicePool[Device]) -> list[Task]:
-    """The tasks of the first device: all have the same suite."""
+    """Read the tasks from the first device: all devices have the same suite."""
     phone = device_pool.devices[0]
     assert isinstance(phone, AndroidWorldPhone)
     tasks = list(android_world_tasks(phone.host, settings.split))

@@ -1,12 +1,12 @@
-"""From settings to parts: every edge of the data flow.
+"""Build the parts of a run from its settings: every edge of the data flow.
 
     tasks ───┐
     devices ─┼─► collector ─► sink … arrivals ─► learner ─► weights ─► collector
     policy ──┘
 
-All engines build the same parts here. They differ in what is between sink and arrivals: only a
-store (one process), or processes and connections. Devices are built by `device_wiring`, tasks by
-`task_wiring`, a run around the learner by `run.run_assembly`.
+All engines build the same parts here. They differ in what connects sink and arrivals: only a
+trajectory store (one process), or processes and connections as well. `device_wiring` builds
+devices, `task_wiring` tasks, and `run.run_assembly` the run around the learner.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def build_learner(
     weights: Publisher,
     process_group: ProcessGroup | None = None,
 ) -> Learner:
-    """The edges arrivals ─► learner ─► weights."""
+    """Build the learner: the edges arrivals ─► learner ─► weights."""
     step, algorithm = build_update(config, policy, process_group)
     prefetcher = build_prefetcher(config, policy)
     if prefetcher is not None:
@@ -99,15 +99,15 @@ def build_learner(
 
 
 def build_watch(config: TrainingConfig, policy: VlmPolicy) -> PolicyWatch | None:
-    """Compares acting with learning; a server computes in a precision of its own."""
+    """Build the check that acting matches learning; looser for a server: its precision differs."""
     if config.learning.learner.mode == "offline":
         return None
     return PolicyWatch(policy, NARROW_TOLERANCE if config.agent.server else None)
 
 
 def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:
-    """Makes batches ready during steps; none where a run repeats bit by bit, resumed or not: where
-    learner and collectors take turns, and where there is a corpus alone.
+    """Build what prepares batches during steps. None in modes that must repeat bit for bit, resumed
+    or not: where learner and collectors take turns, and offline.
     """
     if config.collection.mode != "asynchronous" or config.learning.learner.mode == "offline":
         return None
@@ -123,7 +123,7 @@ def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetch
 def build_update(
     config: TrainingConfig, policy: VlmPolicy, process_group: ProcessGroup | None = None
 ) -> tuple[GradientStep, Algorithm]:
-    """What computes updates: the same parts in the learner and in each of its followers."""
+    """Build what computes updates: the same parts in the leader and in each follower."""
     step = GradientStep(policy, config.learning.step, process_group)
     reference = build_reference(config, policy)
     make = ALGORITHMS.get(config.learning.algorithm, make_registered)
@@ -133,7 +133,7 @@ def build_update(
 def make_registered(
     step: GradientStep, settings: LearningSettings, _: ReferencePolicy | None
 ) -> Algorithm:
-    """An algorithm of somebody else, with `learning.options`."""
+    """Make a plugin's algorithm with `learning.options`."""
     algorithm: Algorithm = plugins.make(
         "algorithm",
         settings.algorithm,
@@ -145,7 +145,7 @@ def make_registered(
 
 
 def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolicy | None:
-    """The start model, where the algorithm has a KL penalty."""
+    """Return the frozen start model; None if the algorithm has no KL penalty."""
     learning = config.learning
     weights = {"a_ride": learning.a_ride.kl_weight, "grpo": learning.grpo.kl_weight}
     if not weights.get(learning.algorithm):
@@ -158,17 +158,17 @@ def build_reference(config: TrainingConfig, policy: VlmPolicy) -> ReferencePolic
 def build_collector(
     config: TrainingConfig,
     name: str,
-    number: int,  # of the collector in the run, from 0; it says which environment it plays in
+    number: int,  # of the collector in the run, from 0; determines its environment
     *,
     sink: TrajectorySink,
     weights: WeightSource,
     admission: Admission | None,
-    opened: ExitStack,  # closes devices, and what was started for them
+    opened: ExitStack,  # closes devices and what was started for them
     logs: Path,
-    batcher: DecisionService | None = None,  # a shared one; None: its own, with a policy
-    share: Share | None = None,  # gets what its policy encodes to decide
+    batcher: DecisionService | None = None,  # a shared one; None: its own, with its own policy
+    share: Share | None = None,  # receives what its policy encodes to decide
 ) -> Collector[Device]:
-    """The edges tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
+    """Build a collector: tasks, devices, policy ─► collector ─► sink, and weights ─► collector."""
     critic: LockedCritic | None = None
     config, number = config.of_collector(number)
     if config.agent.server:
@@ -206,7 +206,7 @@ def build_collector(
 def build_server(
     config: TrainingConfig, name: str, weights: WeightSource, share: Share | None = None
 ) -> PolicyServer:
-    """The edges policy, weights ─► policy server, for collectors without a policy."""
+    """Build a policy server for collectors without a policy: policy, weights ─► server."""
     policy, batcher = build_batcher(config, name, weights)
     policy.share = share if policy.shares_encodings else None
     return PolicyServer(name, batcher, policy.prompter.past_screens)
@@ -215,7 +215,7 @@ def build_server(
 def build_batcher(
     config: TrainingConfig, name: str, weights: WeightSource
 ) -> tuple[VlmPolicy, PolicyBatcher]:
-    """A policy seeded by the run's seed and `name`, and its batcher."""
+    """Build a policy, seeded by the run's seed and `name`, and its batcher."""
     policy = build_policy(config)
     policy.seed(f"{config.run.seed}/{name}")
     updater = WeightUpdater(policy, weights, policy.weight_digest)
@@ -225,7 +225,7 @@ def build_batcher(
 def build_served_batcher(
     config: TrainingConfig, weights: WeightSource, run: Path, opened: ExitStack
 ) -> PolicyBatcher:
-    """A batcher whose policy asks `agent.server`; new weights go there as adapters."""
+    """Build a batcher whose policy asks `agent.server`; new weights go there as adapters."""
     policy = opened.enter_context(closing(build_served(config, run)))
     return PolicyBatcher(policy, build_batcher_settings(config), WeightUpdater(policy, weights))
 
@@ -248,7 +248,7 @@ def build_served(config: TrainingConfig, run: Path) -> ServedPolicy:
 def build_policy(config: TrainingConfig) -> VlmPolicy:
     agent = config.agent
     dialect, start = agent.dialect or None, start_adapter(config)
-    free = free_gpu_memory(agent.policy.device)  # before the model is there, too
+    free = free_gpu_memory(agent.policy.device)  # measured before the model is loaded
     policy = open_policy(
         agent.model, agent.policy, dialect=dialect, adapter=start, sees=agent.chosen_sees
     )
@@ -258,7 +258,7 @@ def build_policy(config: TrainingConfig) -> VlmPolicy:
 
 
 def build_inputs(config: TrainingConfig) -> InputBuilder:
-    """What makes the inputs of `build_policy`'s model, without its weights."""
+    """Build what makes the inputs of `build_policy`'s model, without loading its weights."""
     agent = config.agent
     return input_builder(agent.model, start_adapter(config), agent.chosen_sees)
 
@@ -272,10 +272,10 @@ def build_weight_store(config: TrainingConfig, directory: Path) -> WeightStore:
 
 
 def build_weight_poller(config: TrainingConfig, directory: Path) -> WeightPoller:
-    """The source of new weights for who decides; in turns it looks before every batch.
+    """Build the source of new weights for a policy that decides.
 
-    A round may begin within the poller's usual pause after the one before has ended, and all of it
-    is to be played with what was published in between.
+    Where learner and collectors take turns, it checks before every batch: a round may begin within
+    the poller's usual pause after the last one, and must use the weights published in between.
     """
     store = build_weight_store(config, directory)
     if config.collection.mode == "asynchronous":
@@ -288,7 +288,7 @@ def has_adapters(config: TrainingConfig) -> bool:
 
 
 def build_pacing(config: TrainingConfig) -> Pacing:
-    """The pacing; tight in the modes where learner and collectors take turns."""
+    """Build the pacing, with a tight tolerance where learner and collectors take turns."""
     batch = config.learning.learner.batch_trajectories
     pacing = config.pacing.new(batch)
     if config.collection.mode == "asynchronous":

@@ -9,7 +9,7 @@
 `PhoneBenchmarkConfig` has one task of each template of the simulated phone's test split,
 `DeviceBenchmarkConfig` the tasks, devices and judge of any settings. The agent acts by tools and
 reads screens as text; the episode ends when it calls `finish`, or CUBE's own `final_step`, or at
-the task's limit of steps, and the reward is the judge's: 1.0 if the task was done and said to be.
+the task's step limit. The reward is the judge's: 1.0 if the task was done and declared done.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ except ModuleNotFoundError as error:
 
 
 class PhoneTool(Tool):  # type: ignore[misc]
-    """The phone's actions as CUBE's."""
+    """The phone's tools as CUBE actions."""
 
     def __init__(self, opened: OpenedDevice | None = None) -> None:
         self._opened = opened
@@ -60,18 +60,18 @@ class PhoneTool(Tool):  # type: ignore[misc]
 
 
 class PhoneToolConfig(ToolConfig):  # type: ignore[misc]
-    """A simulated phone; there is nothing to choose."""
+    """A simulated phone, without options."""
 
     def make(self, container: object = None) -> PhoneTool:
         return PhoneTool()
 
 
 class DeviceToolConfig(ToolConfig):  # type: ignore[misc]
-    """A device of any settings, by name or file, with what is to be changed in them."""
+    """A device that settings (by name or file) describe, with overrides of them."""
 
     settings: str | None = None
     overrides: dict[str, Any] = {}  # noqa: RUF012 (pydantic copies it)
-    split: Split | None = None  # what the settings evaluate on
+    split: Split | None = None  # None: the one that the settings evaluate on
     tasks: int = TASKS
 
     def open(self) -> OpenedDevice:
@@ -97,7 +97,7 @@ class PhoneTask(Task):  # type: ignore[misc]
 
 
 class PhoneTaskConfig(TaskConfig):  # type: ignore[misc]
-    """A task by its id, on any worker."""
+    """A task by its id, which any worker can make."""
 
     def make(self, runtime_context: RuntimeContext | None = None) -> PhoneTask:
         tool = self.tool_config or PhoneToolConfig()
@@ -105,7 +105,7 @@ class PhoneTaskConfig(TaskConfig):  # type: ignore[misc]
 
 
 class PhoneBenchmark(Benchmark):  # type: ignore[misc]
-    """Nothing is shared: each task has a phone of its own."""
+    """A benchmark without shared resources: each task has a phone of its own."""
 
     def _setup(self) -> None: ...
 
@@ -134,7 +134,7 @@ class PhoneBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
 
 
 class DeviceTaskConfig(PhoneTaskConfig):
-    """CUBE wants a class of its own for each benchmark."""
+    """The tasks of `DeviceBenchmarkConfig`: CUBE requires a class for each benchmark."""
 
 
 class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
@@ -155,7 +155,7 @@ class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
     _listed: dict[str, TaskMetadata] = PrivateAttr(default_factory=dict)
 
     def tasks(self) -> Mapping[str, TaskMetadata]:
-        """They are asked of a device once, which is given back."""
+        """List the tasks; the first call opens a device for that, and closes it again."""
         if not self._listed:
             if not isinstance(self.tool_config, DeviceToolConfig):
                 raise UsageError("a DeviceBenchmarkConfig needs tool_config=DeviceToolConfig(...)")
@@ -163,7 +163,7 @@ class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
                 self._listed = {
                     task.id: TaskMetadata(
                         id=task.id,
-                        split="train" if task.split in TEST_OF else "test",  # CUBE knows no other
+                        split="train" if task.split in TEST_OF else "test",  # CUBE's only two
                     )
                     for task in opened.tasks
                 }
@@ -172,7 +172,7 @@ class DeviceBenchmarkConfig(BenchmarkConfig):  # type: ignore[misc]
 
 
 def _action(tool: Callable[..., Any]) -> Callable[..., Any]:
-    """The same function, marked as CUBE marks actions."""
+    """Wrap a tool with the marks by which CUBE finds actions."""
 
     @functools.wraps(tool)
     def called(*args: Any, **named: Any) -> Any:

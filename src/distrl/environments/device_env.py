@@ -5,12 +5,12 @@
         "distrl.environments.device_env:Device-v0", settings="miniwob", overrides={...}
     )
 
-Actions are those of `phonesim.gymnasium_env`, which has the simulated phone with all its choices.
+Actions are those of `phonesim.gymnasium_env`, which has the simulated phone with all its options.
 `terminated`: the agent ended the task, or the task itself did; the reward is then 1 for success,
 and 0 otherwise. `truncated`: the step limit was reached, or there is no verdict because the device
-or the judge failed; `info["fault"]` says how. What the device could not carry out is
-`info["note"]`, what the user replied `info["reply"]`. A device that cannot be reset raises its
-`DeviceError`: the next reset may bring it back.
+or the judge failed; `info["fault"]` says how. `info["note"]` says what the device could not carry
+out, `info["reply"]` what the user replied. A device that cannot be reset raises its `DeviceError`;
+the next reset may succeed.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Observed = dict[str, Any]
 ID = "Device-v0"
 INSTRUCTION = 400  # characters of an instruction in an observation, unless a task has more
 ENDED = {Ending.SUCCESS, Ending.FAILURE, Ending.GAVE_UP}  # by the agent, or by the task
-UNKNOWN = "?"  # for a letter that the observation space lacks: `info["task"]` has all of them
+UNKNOWN = "?"  # for a character outside the observation space; `info["task"]` has them all
 
 
 class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
@@ -73,7 +73,7 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
         self._episode: Episode | None = None
         self._opened = ExitStack()
         self._opened.callback(close or device.close)
-        device.reset(self.tasks[0].seed)  # an observation space must know how large screens are
+        device.reset(self.tasks[0].seed)  # the observation space needs the size of screens
         height, width, _ = device.screen().pixels.shape
         words = [task.instruction for task in self.tasks]
         self.action_space = phone_action_space()
@@ -91,7 +91,7 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Observed, dict[str, Any]]:
-        """A task: drawn, or `options={"task": …}` with a `Task` or the id of one of ours."""
+        """Begin a random task, or that of `options={"task": …}`, a `Task` or the id of one."""
         super().reset(seed=seed)
         wanted = (options or {}).get("task")
         task = self._drawn() if wanted is None else self._named(wanted)
@@ -156,7 +156,7 @@ class DeviceEnv(gymnasium.Env[Observed, dict[str, Any]]):
         }
 
     def _scaled(self, pixels: Pixels) -> Pixels:
-        """A screen of another size, such as one that was turned: points are shares of it."""
+        """Resize a screen of another size, such as a rotated one: actions use relative points."""
         height, width, _ = self.observation_space["screen"].shape  # type: ignore[index]
         if pixels.shape[:2] == (height, width):
             return pixels.copy()
@@ -181,9 +181,9 @@ def open_device_env(
     seed: int = 0,
     render_mode: str | None = None,
 ) -> DeviceEnv:
-    """What settings describe (`OpenedDevice.open`) as an environment; `close` closes all of it.
+    """Open what settings describe (`OpenedDevice.open`) as an environment; `close` closes it all.
 
-    `split=None`: the tasks that the settings evaluate on.
+    `split=None`: the split that the settings evaluate on.
     """
     with ExitStack() as failing:
         opened = failing.enter_context(

@@ -2,9 +2,9 @@
 
     with OpenedDevice.open("miniwob", {"tasks.templates": ["miniwob.click-test"]}) as opened:
 
-What `distrl evaluate --on` plays on: simulated phones, phones over adb, emulators, web pages, and
-devices that others have registered. Every call opens a device of its own; phones over adb are
-leased, so that two trainers never hold the same one.
+The devices are those of `distrl evaluate --on`: simulated phones, phones over adb, emulators, web
+pages, and registered devices. Every call opens a device of its own; phones over adb are leased, so
+that two trainers never hold the same one.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from distrl.config.overrides import Overrides
     from distrl.config.training_config import TrainingConfig
 
-TASKS = 200  # that are drawn from, unless more are asked for
+TASKS = 200  # to draw from, unless another number is given
 
 UNMEASURED = ("evaluation.before=0", "evaluation.after=0", "evaluation.every_minutes=none")
 
@@ -51,8 +51,8 @@ class OpenedDevice:
         tasks: int = TASKS,
         seed: int = 0,
     ) -> Self:
-        """Open one device of a settings file, or of settings by name; the first `tasks` of the
-        split are kept, as `seed` orders them. `split=None`: what the settings evaluate on.
+        """Open one device that settings (a file, or a name) describe, with the first `tasks` of
+        the split in the order of `seed`. `split=None`: the split that the settings evaluate on.
         """
         config = _read(settings, overrides)
         from distrl.engine.environment import check_judged, open_environment
@@ -65,7 +65,7 @@ class OpenedDevice:
             return cls(device, found.judge_for, drawn, found.stop_on_success, opened.pop_all())
 
     def tools(self, *, pictures: bool = False) -> ToolEnvironment:
-        """The device as tools, with the tasks by their ids."""
+        """Return the device as an environment of tools; its tasks are chosen by their ids."""
         judge = self.judge_for(self.device)
         return ToolEnvironment(self.device, judge, tasks=self.tasks, pictures=pictures)
 
@@ -80,7 +80,7 @@ class OpenedDevice:
 
 
 def _read(settings: str | Path | None, overrides: Overrides) -> TrainingConfig:
-    """The settings; they tell of the learner too, and only that needs torch."""
+    """Load the settings. They include those of the learner, and only these need torch."""
     try:
         from distrl.config.config_file import settings_path
         from distrl.config.overrides import override_words

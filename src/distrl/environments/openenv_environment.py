@@ -1,10 +1,10 @@
-"""The phone as an OpenEnv environment: `/ws` for trainers, `/mcp` for agents. 0.10 was tried.
+"""The phone as an OpenEnv (0.10) environment: `/ws` for trainers, `/mcp` for agents.
 
     python -m distrl.environments.openenv_server --port 8000
 
 A trainer resets over `/ws` (`task="notes.create/train/3"`, or `split="train", index=7`, or for a
 device of your own `instruction="…"`) and steps by calling tools; the reward of the last step is 1.0
-if the task was done and said to be, that of every other step 0.0. An agent over `/mcp` has the
+if the task was done and declared done, that of every other step 0.0. An agent over `/mcp` has the
 same tools and no reward; `look` tells it the task. Every session has a phone of its own.
 """
 
@@ -35,7 +35,7 @@ except ModuleNotFoundError as error:
     ) from None
 
 PREVIEW = 1000  # tasks that `list_tasks` lists of a split
-SESSIONS = 64  # at once; a further phone takes 1.5 MB
+SESSIONS = 64  # at once; each further phone takes 1.5 MB
 
 
 class ScreenObservation(Observation):  # type: ignore[misc]
@@ -94,7 +94,7 @@ class PhoneEnvironment(MCPEnvironment):  # type: ignore[misc]
         return self._rewarded(await super().step_async(action, timeout_s=timeout_s, **other), over)
 
     def _rewarded(self, observation: Observation, over: bool) -> Observation:
-        """With the reward of this step: what is called after the end earns nothing again."""
+        """Set the reward of this step; calls after the end of the episode earn nothing."""
         observation.done = self._phone.done
         observation.reward = 0.0 if over else self._phone.reward
         return observation
@@ -109,7 +109,7 @@ class PhoneEnvironment(MCPEnvironment):  # type: ignore[misc]
         return State(episode_id=self._episode, step_count=self._phone.steps)
 
     def _server(self) -> FastMCP:
-        """The tools; `look` is for agents that were not there at the reset."""
+        """Build the MCP server of the tools; `look` is for agents that did not see the reset."""
         server = FastMCP("phone")
         for name in TOOLS:
             server.tool(_as_content(getattr(self._phone, name), pictures=self._phone.pictures))
@@ -146,7 +146,7 @@ class PhoneEnvironment(MCPEnvironment):  # type: ignore[misc]
 def phone_app(
     make: Callable[[], PhoneEnvironment] = PhoneEnvironment, sessions: int = SESSIONS
 ) -> Any:
-    """The ASGI app of phones: `uvicorn.run(phone_app())`. A device of your own: one session."""
+    """Return the ASGI app: `uvicorn.run(phone_app())`. With your own device, allow one session."""
     return create_app(
         make,
         CallToolAction,
@@ -158,7 +158,7 @@ def phone_app(
 
 
 def _as_content(tool: Callable[..., Observed], *, pictures: bool) -> Callable[..., Any]:
-    """The same tool as MCP has it: pictures as blocks, and what a model did wrong as an answer."""
+    """Wrap a tool for MCP: pictures become blocks, and a model's mistake a `ToolError`."""
 
     @functools.wraps(tool)
     def called(*args: Any, **named: Any) -> Any:

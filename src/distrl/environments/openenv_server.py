@@ -1,7 +1,7 @@
 """Serve phones to OpenEnv's clients: `python -m distrl.environments.openenv_server --port 8000`.
 
-It listens on this machine alone and serves the processes of this user alone: whoever reaches the
-port operates the phones, and OpenEnv has no passwords. `--any-user` opens it to all users of this
+By default it listens on loopback and serves only processes of this user: whoever reaches the port
+operates the phones, and OpenEnv has no passwords. `--any-user` opens it to all users of this
 machine, and with `--host` to whoever can reach that address.
 """
 
@@ -21,7 +21,7 @@ from phonesim.tasks.task_sets import load_task
 
 
 def main(words: Sequence[str] | None = None) -> None:
-    """Serve until interrupted; what is wrong is said in a sentence."""
+    """Serve until interrupted; exit with a message if that is impossible."""
     options = _options()
     given = options.parse_args(words)
     if not given.any_user:
@@ -42,7 +42,7 @@ def main(words: Sequence[str] | None = None) -> None:
 
 
 def _refuse_unknown_peers(options: argparse.ArgumentParser, host: str) -> None:
-    """End where it cannot be told whose processes the clients are."""
+    """Exit with a message if it cannot be determined whose processes the clients are."""
     if host != "localhost" and not _is_loopback(host):
         options.error(f"--host {host} is for other machines, whose users nobody knows: --any-user")
     if not owners_are_known():

@@ -1,4 +1,4 @@
-"""Let nobody but this user's own processes, and root's, speak to a server on this machine.
+"""Restrict a server on this machine to processes of this user and of root.
 
 OpenEnv has no passwords, and a port of the loopback address is open to every user of the machine:
 whoever reaches it operates the phones. The kernel knows whose process is at the other end of a
@@ -21,7 +21,7 @@ POLICY_VIOLATION = 1008  # a close code of websockets (RFC 6455)
 
 
 class OwnPeersOnly:
-    """An ASGI application around another one, which hears of requests of this user alone."""
+    """ASGI middleware: the wrapped application receives only requests of this user and root."""
 
     def __init__(self, application: Application) -> None:
         self._application = application
@@ -30,7 +30,7 @@ class OwnPeersOnly:
         if scope["type"] == "lifespan" or _is_own(scope):
             await self._application(scope, receive, send)
         elif scope["type"] == "websocket":
-            await receive()  # its opening
+            await receive()  # the event `websocket.connect`
             await send({"type": "websocket.close", "code": POLICY_VIOLATION})
         else:
             headers = [(b"content-type", b"text/plain"), (b"connection", b"close")]

@@ -1,13 +1,13 @@
 """The phone for verifiers (v1), and so for prime-rl: `vf-eval distrl-phone`.
 
 A row is a task of the simulated phone; its prompt has the instruction and the first screen as text,
-and the model acts by tools. verifiers starts a tool server for each rollout, which is this module
-(`python -m distrl.environments.verifiers_environment`): a phone of its own, whose `PhoneState` goes
-back with every call. The reward is the judge's: 1.0 if the task was done and said to be.
+and the model acts by tools. For each rollout verifiers starts this module as a tool server
+(`python -m distrl.environments.verifiers_environment`), with a phone of its own, whose `PhoneState`
+goes back with every call. The reward is the judge's: 1.0 if the task was done and declared done.
 `vf-validate distrl-phone` plays each task's scripted solution.
 
-For a device of your own: a `PhoneToolset` whose `phone` builds the `ToolEnvironment`, in a module
-that ends as this one does, and a `PhoneTask` whose `toolsets` names it.
+For a device of your own, write a `PhoneToolset` whose `phone` builds the `ToolEnvironment`, in a
+module that ends as this one does, and a `PhoneTask` whose `toolsets` returns it.
 """
 
 from __future__ import annotations
@@ -42,13 +42,13 @@ ASKED = "Operate the phone by calling tools; call finish at the end."
 
 
 class PhoneData(vf.TaskData):  # type: ignore[misc]
-    """A row: the id of the task beside the prompt, which has its first screen."""
+    """A row: the id of the task, beside the prompt with its first screen."""
 
     task: str
 
 
 class PhoneState(vf.State):  # type: ignore[misc]
-    """What the rollout has come to: the reward is 1.0 once the task is done and said to be."""
+    """The state of a rollout; the reward is 1.0 once the task is done and declared done."""
 
     reward: float = 0.0
     done: bool = False
@@ -75,7 +75,7 @@ class PhoneToolset(vf.Toolset[vf.ToolsetConfig, PhoneState]):  # type: ignore[mi
             mcp.add_tool(self._with_state(self._noted(tool)), name=name, description=described)
 
     def _noted(self, tool: Callable[..., Any]) -> Callable[..., Any]:
-        """The same tool; the rollout's state says afterwards how far it has come."""
+        """Wrap a tool so that each call updates the state of the rollout."""
 
         @functools.wraps(tool)
         def called(*args: Any, **named: Any) -> Any:

@@ -1,1 +1,1 @@
-"""Device, agent and task make an episode."""
+"""Plays episodes (an agent attempts a task on a device), and collects their trajectories."""

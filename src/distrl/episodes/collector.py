@@ -1,39 +1,39 @@
 """The collector: plays episodes on many devices with one policy, and delivers the trajectories.
 
-    EpisodeScheduler   which device plays which task, and whether an episode may start now
+    EpisodeScheduler   decides which device plays which task, and whether an episode may start
     DecisionService    batches the observations of all devices into calls of the policy
     TrajectorySink     makes trajectories durable
-    CollectorMetrics   counts endings and times what devices wait for
+    CollectorMetrics   counts endings and measures what devices wait for
     LiveFeed           publishes what each device shows, while somebody watches
 
-An episode is a generator (`_episode`) that yields what it waits for: decisions, and deliveries.
-`run` gives each device that may block a thread of its own, so that one which waits for its screen
-delays no other. Episodes on devices that never block are advanced by one thread: rendering
-releases the GIL about 100 times per screen; several rendering threads would contend for it.
-`DELIVERING` others wait for the sink. The policy computes in the calling thread. `run` promises:
+An episode is a generator (`_episode`) that yields futures of decisions and deliveries. `run` gives
+each device that may block its own thread, so that one that waits for its screen delays no other.
+Episodes on devices that never block are advanced by one thread: rendering releases the GIL about
+100 times per screen, so several rendering threads would contend for it. `DELIVERING` other threads
+wait for the sink. The policy computes in the calling thread. `run` promises:
 
-- Every trajectory is delivered before its device goes on, also those that a fault ended, each with
+- Every trajectory is delivered before its device continues, also one that a fault ended, each with
   its own ending. An acknowledged one is not sent again, and nothing is sent after `run` returned.
 - A task that ended without a verdict is retried on another device, a bounded number of times; a
   device that fails repeatedly is quarantined (`scheduler`, `device_pool`).
-- A device that hangs is taken back after `episode_seconds`: its task goes to another device,
-  another thread takes the place of its own, and what it still brings is dropped. If all devices
-  hang, `run` raises.
-- No episode starts whose trajectory would be too stale, if an `Admission` is given.
+- The lease of a device that hangs is revoked after `episode_seconds`: its task goes to another
+  device, a new thread replaces the hanging one, and what the old thread still returns is discarded.
+  If all devices hang, `run` raises.
+- If an `Admission` is given, no episode starts whose trajectory would be too stale.
 - With `forks`, an episode on a device that can fork is followed by continuations from one of its
-  steps, on the same device and lease. Each is a trajectory of its own that says what it branched
-  from, and has `episode_seconds` of its own; what a stop or a fault cuts short is dropped, since
+  steps, on the same device and lease. Each is a separate trajectory that names its parent and has
+  its own `episode_seconds`. One that a stop or a fault cuts short is discarded, not retried, since
   its task was attempted.
-- `stop` may be called from any thread and from a signal handler. Episodes may go on for as long as
-  it says and are then abandoned; their tasks are kept and come first when the collector resumes.
-  So are tasks whose device or sink does not come back in time.
+- `stop` may be called from any thread and from a signal handler. Episodes may continue for the time
+  it is given and are then abandoned; their tasks are kept and come first when the collector
+  resumes. So are tasks whose device or sink does not return in time.
 - An unexpected exception in any thread ends `run` and is raised from it.
 
 `collect` plays without threads, in lockstep: the same seeds, devices and weights give the same
 trajectories bit by bit; weights are updated once, at its beginning.
 
-Episode ids begin with the collector's name: a restarted one needs a new name, unless it resumes
-exactly from its saved state, or its episodes would be taken for duplicates. Engines run the class.
+Episode ids begin with the collector's name. A restarted collector needs a new name, unless it
+resumes from its exact state; otherwise its episodes would be refused as duplicates.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ class Collector(Generic[D]):
     ) -> None:
         self.name = name
         self.live = live or LiveFeed(None)
-        self.refusals: RefusalOutbox | None = None  # set where the learner has another disk
+        self.refusals: RefusalOutbox | None = None  # set if the learner has another disk
         self.settings = settings or CollectorSettings()
         self._batcher = batcher
         self._device_pool = device_pool
@@ -101,10 +101,10 @@ class Collector(Generic[D]):
         )
         self._metrics = CollectorMetrics(clock)
         self._changed = threading.Condition()  # guards the scheduler
-        self._lockstep_time: float | None = None  # device seconds that passed in `collect`
+        self._lockstep_time: float | None = None  # simulated clock of `collect`; None in `run`
         self._stop_at: float | None = None
         self._stuck: tuple[str, ...] = ()
-        self._players: dict[str, int] = {}  # the thread that plays an episode, by its id
+        self._players: dict[str, int] = {}  # the thread that plays an episode, by episode id
 
     # With threads -------------------------------------------------------------------------------
 
@@ -132,7 +132,7 @@ class Collector(Generic[D]):
         threads.raise_failure()
 
     def _goes_on(self, threads: WatchedThreads, grace: float) -> bool:
-        """Take back devices that hang, and say whether there is more to decide."""
+        """Revoke the leases of devices that hang; return whether `serve` must continue."""
         with self._changed:
             late, all_hang = self._scheduler.take_back(self._now), self._scheduler.all_hang
             for lease in late:
@@ -154,7 +154,7 @@ class Collector(Generic[D]):
         return WatchedThreads(f"{self.name}/worker", lambda: next(works)(), wake, count)
 
     def stop(self, finish_within: float = 0.0) -> None:
-        """Start no more episodes, and abandon those that go on after `finish_within` seconds."""
+        """Start no more episodes; abandon those that still run after `finish_within` seconds."""
         self._stop_at = self._clock() + finish_within
 
     def close_devices(self) -> None:
@@ -167,10 +167,10 @@ class Collector(Generic[D]):
         """The loop of a device thread: one episode after another, on whichever device is ready."""
         with self._metrics.slots_running():
             while (lease := self._next_lease(run)) is not None:
-                for _ in self._episode(lease, run):  # its decisions are waited for in this thread
+                for _ in self._episode(lease, run):  # this thread blocks for its decisions
                     pass
                 if self._players.pop(lease.episode_id, None) is None:
-                    return  # it was taken back, and another thread has taken this one's place
+                    return  # the lease was revoked, and another thread has replaced this one
 
     def _start_episodes(self, run: CollectorRun) -> None:
         """Start episodes until there are no more; end the other threads when the last has ended."""
@@ -188,7 +188,7 @@ class Collector(Generic[D]):
             run.end_workers()
 
     def _next_lease(self, run: CollectorRun) -> Lease[D] | None:
-        """Block until an episode may start; None when there is nothing left to play."""
+        """Block until an episode may start; return None when there is nothing left to play."""
         with self._changed:
             while self._stop_at is None and not run.over:
                 lease = self._scheduler.lease(run.budget, self._batcher.version, self._now)
@@ -204,8 +204,8 @@ class Collector(Generic[D]):
         return None
 
     def _episode(self, lease: Lease[D], run: CollectorRun) -> Episodic:
-        """Play an episode and deliver it; advance it when what it yields is there."""
-        if self._stop_at is not None:  # since it was leased
+        """Play an episode and deliver it; resume the generator when the yielded future is done."""
+        if self._stop_at is not None:  # stopped since it was leased
             self._abandon(lease)
             return
         if (episode := self._begin(lease)) is None:
@@ -221,7 +221,7 @@ class Collector(Generic[D]):
         while True:
             with self._changed:
                 self._scheduler.renew(lease, trajectory.ending, self._now)
-            if (fork := next(forks, None)) is not None:  # it puts the device back
+            if (fork := next(forks, None)) is not None:  # restores the device to its snapshot
                 yield from self._decisions(lease, fork, lambda: self._must_abandon(run, lease))
             branched = None if fork is None else self._trajectory(fork, run)
             if not self._settle(lease):
@@ -234,7 +234,7 @@ class Collector(Generic[D]):
     def _decisions(
         self, lease: Lease[D], episode: Episode, must_abandon: Callable[[], bool]
     ) -> Episodic:
-        """Play until it has ended or must be abandoned; yield each decision."""
+        """Play until the episode has ended or must be abandoned; yield each decision."""
         handle = self._batcher.enter()
         try:
             while not episode.ended and not must_abandon():
@@ -243,7 +243,7 @@ class Collector(Generic[D]):
                 self.live.show(lease, "acting", episode, decision.result())
                 episode.take(decision.result())
         except CancelledError:
-            pass  # the batcher has closed: the episode is left as it is
+            pass  # the batcher has closed: the episode stays unfinished
         finally:
             self._batcher.leave(handle)
 
@@ -255,14 +255,14 @@ class Collector(Generic[D]):
                 self._changed.notify_all()
 
     def _trajectory(self, episode: Episode, run: CollectorRun) -> Trajectory | None:
-        """The trajectory with its verdict; None if it was abandoned."""
+        """Return the trajectory with its verdict; None if the episode was abandoned."""
         if not episode.ended or run.over:
             return None
         with self._metrics.stage("judge"):
             return episode.trajectory()
 
     def _decision(self, handle: int, observation: Observation) -> Future[Decision]:
-        """Ask for a decision. The thread of a device that may block waits for it here."""
+        """Request a decision. The thread of a device that may block waits for it here."""
         if not self._blocking:
             decision = self._batcher.submit(handle, observation)
             self._metrics.time("decide", decision)
@@ -276,14 +276,14 @@ class Collector(Generic[D]):
         return not self._scheduler.is_out(lease) or run.over or self._overdue(0.0)
 
     def _settle(self, lease: Lease[D]) -> bool:
-        """Whether the lease is still ours to return; it was taken back otherwise."""
+        """Return whether the lease is still ours to return; False if it was revoked."""
         with self._changed:
             ours = self._scheduler.settle(lease, self._now)
             self._changed.notify_all()
             return ours
 
     def _overdue(self, grace: float) -> bool:
-        """Have `grace` seconds passed since the deadline of a stop?"""
+        """Return whether `grace` seconds have passed since the deadline of a stop."""
         return self._stop_at is not None and self._clock() >= self._stop_at + grace
 
     # Without threads ----------------------------------------------------------------------------
@@ -291,14 +291,14 @@ class Collector(Generic[D]):
     def collect(self, count: int) -> list[Trajectory]:
         """Play at most `count` episodes in lockstep; fewer if no more are admitted.
 
-        Retries count, and those that are queued last are left for the next call.
+        Retries count; those still queued at the end are left for the next call.
         """
         self._lockstep_time = self._lockstep_time or 0.0
         self._batcher.update_weights()
         slots = self._device_pool.slots
         leases: dict[str, Lease[D]] = {}
         collected: list[Trajectory] = []
-        endings: dict[str, Ending] = {}  # of attempts whose forks are played
+        endings: dict[str, Ending] = {}  # of attempts, by id; their forks do not change them
 
         def attempt(begun: tuple[Lease[D], Episode], slot: int) -> Attempt:  # noqa: ARG001
             lease, episode = begun
@@ -319,7 +319,7 @@ class Collector(Generic[D]):
         return collected
 
     def _begin_episodes(self, budget: EpisodeBudget) -> Iterator[tuple[Lease[D], Episode] | None]:
-        """Episodes for slots that are free; None: nothing can start for now."""
+        """Yield episodes for free slots; yield None if nothing can start now."""
         while budget.fresh:
             lease = self._scheduler.lease(budget, self._batcher.version, self._now)
             if isinstance(lease, Lease):
@@ -329,17 +329,17 @@ class Collector(Generic[D]):
                 return
             elif self._scheduler.in_flight:
                 yield None
-            else:  # all devices are quarantined and none plays: advance the time
+            else:  # all devices are quarantined and none plays: advance the simulated clock
                 self._lockstep_time = self._device_pool.next_release(self._now)
 
-    # Both ---------------------------------------------------------------------------------------
+    # Shared by `run` and `collect` --------------------------------------------------------------
 
     @property
     def _now(self) -> float:
         return self._clock() if self._lockstep_time is None else self._lockstep_time
 
     def _begin(self, lease: Lease[D]) -> Episode | None:
-        """Reset the device for the task; None if there is no first screen."""
+        """Reset the device for the task; return None if that fails."""
         self.live.show(lease, "resetting")
         try:
             return Episode.begin(
@@ -380,18 +380,18 @@ class Collector(Generic[D]):
     # Reports and state --------------------------------------------------------------------------
 
     def report(self) -> CollectorReport:
-        """All counters. Any thread may ask at any time."""
+        """Return all counters. Thread-safe."""
         with self._changed:
             return self._metrics.report(
                 self.name, self._scheduler, self._batcher.report(), self._now, self._stuck
             )
 
     def drain_finished(self) -> list[FinishedEpisode]:
-        """The episodes acknowledged since the last call, the newest 10,000."""
+        """Return the episodes acknowledged since the last call, the newest 10,000."""
         return self._metrics.drain_finished()
 
     def state(self) -> State:
-        """What another needs to resume from here, as JSON: all but the policy's random state."""
+        """Return the state to resume from, as JSON: all but the policy's random state."""
         with self._changed:
             return self._scheduler.state()
 

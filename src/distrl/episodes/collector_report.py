@@ -1,18 +1,18 @@
-"""What a collector counts and reports: the endings of its episodes, and where time was spent.
+"""Metrics and reports of a collector: the endings of its episodes, and where time was spent.
 
-Counts are since the start; subtract an earlier report for a rate. `stages` has the seconds of all
-slots added up (a slot is one device that plays), so that a bottleneck shows at once:
+Counts are since the start; subtract an earlier report for a rate. `stages` has the seconds of each
+stage, summed over all slots (a slot is one device that plays), to show the bottleneck:
 
-    reset, act   the device works: what it should do all the time
+    reset, act   the device works; ideally all the time
     begin        the judge sets the task up on the device
-    pack         the collector packs a screen
+    pack         the collector compresses a screen
     decide       waiting for a decision
     deliver      waiting for the acknowledgement of a trajectory
-    admission    not allowed to start, since the weights are too old
+    admission    not allowed to start, because the weights are too old
     device       no device is free and healthy
     task         nothing left to play
-    judge        the judge looks at the phone
-    queue        waiting for a thread of the collector: to go on, or to be started
+    judge        the judge inspects the device
+    queue        waiting for a thread of the collector: to be advanced, or to be started
     own          the rest: the collector itself (in lockstep, deciding as well)
 """
 
@@ -37,14 +37,14 @@ Stage = Literal["decide", "judge", "deliver", "queue"] | BlockedOn
 STAGES: tuple[Stage, ...] = (
     "decide", "judge", "deliver", "queue", "admission", "device", "task",
 )  # fmt: skip
-MAX_FINISHED = 10_000  # finished episodes that are kept until `drain_finished`
+MAX_FINISHED = 10_000  # finished episodes to keep until `drain_finished`
 
 
 @dataclass(frozen=True, slots=True)
 class FinishedEpisode:
-    """Where and when an acknowledged episode was played, by the wall clock (`time.time`).
+    """Where and when an acknowledged episode was played, in wall-clock time (`time.time`).
 
-    The rest is in its trajectory, which was delivered before.
+    The rest is in its trajectory, which has already been delivered.
     """
 
     id: str
@@ -58,23 +58,23 @@ class CollectorReport:
     """The counters of one collector."""
 
     name: str
-    seconds: float  # that it has run
+    seconds: float  # of running time
     slots: int  # devices that play at once
-    in_flight: int  # episodes under way
+    in_flight: int  # episodes in progress
     started: int
     endings: dict[str, int]  # of acknowledged trajectories, by `Ending`
     resent: int  # acknowledged as duplicates
-    failed_starts: dict[str, int]  # no first screen came, by error
+    failed_starts: dict[str, int]  # episodes without a first screen, by error
     retried: int
-    given_up: int  # tasks that no attempt brought to a verdict
+    given_up: int  # tasks whose attempts all ended without a verdict
     abandoned: int  # cut short by a stop
     quarantines: int
-    quarantined: tuple[str, ...]  # now
-    stuck: tuple[str, ...]  # threads that were left blocked in their device
+    quarantined: tuple[str, ...]  # devices in quarantine now
+    stuck: tuple[str, ...]  # threads still blocked in their device at the end of `run`
     busy: dict[str, float]  # seconds at work, by device
-    stages: dict[str, float]  # seconds, see above; they add up to those of all slots
+    stages: dict[str, float]  # seconds, see above; their sum is the time of all slots
     batcher: PolicyBatcherReport
-    troubles: dict[str, str] = field(default_factory=dict)  # why a device failed last, by device
+    troubles: dict[str, str] = field(default_factory=dict)  # last fault of each failing device
 
     @property
     def trajectories(self) -> int:
@@ -82,7 +82,7 @@ class CollectorReport:
 
     @property
     def device_busy(self) -> float:
-        """Share of the time of all slots in which a device worked; a spare plays for another."""
+        """Share of the slots' time in which a device worked, spares included."""
         return sum(self.busy.values()) / max(1e-9, self.seconds * self.slots)
 
     @property
@@ -93,7 +93,7 @@ class CollectorReport:
 
 
 def gauges(reports: Sequence[CollectorReport]) -> dict[str, float]:
-    """What a run records of its collectors, added up; `distrl plan --from-run` reads them."""
+    """Return the figures of all collectors, summed; `distrl plan --from-run` reads them."""
     batchers = [report.batcher for report in reports]
     return {
         "decisions": float(sum(each.decisions for each in batchers)),
@@ -108,7 +108,7 @@ def gauges(reports: Sequence[CollectorReport]) -> dict[str, float]:
 
 
 class CollectorMetrics:
-    """The counters and timers that reports are made of. Thread-safe; seconds are by `clock`."""
+    """The counters and timers behind `CollectorReport`. Thread-safe; `clock` measures seconds."""
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
         self._clock = clock
@@ -116,7 +116,7 @@ class CollectorMetrics:
         self._stages: StageTimer[Stage] = StageTimer(STAGES, clock)
         self._endings: Counter[str] = Counter()
         self._failed_starts: Counter[str] = Counter()
-        self._troubles: dict[str, str] = {}  # of devices that failed last time
+        self._troubles: dict[str, str] = {}  # last fault of each device whose last episode failed
         self._finished: deque[FinishedEpisode] = deque(maxlen=MAX_FINISHED)
         self._resent = 0
         self._abandoned = 0
@@ -141,7 +141,7 @@ class CollectorMetrics:
 
     @contextmanager
     def slots_running(self, slots: int = 1) -> Iterator[None]:
-        """Time slots, of which their stages are parts."""
+        """Measure the total time of slots, of which their stages are parts."""
         entry = slots, self._clock()
         with self._lock:
             self._slots_since.append(entry)
@@ -153,22 +153,22 @@ class CollectorMetrics:
                 self._slot_seconds += slots * (self._clock() - entry[1])
 
     def stage(self, name: Stage, slots: int = 1) -> AbstractContextManager[None]:
-        """Time what slots wait for."""
+        """Measure the time that slots spend in a stage."""
         return self._stages.at(name, slots)
 
     def time(self, name: Stage, awaited: Future[Any]) -> None:
-        """Time one slot until `awaited` is done."""
+        """Measure the time of one slot until `awaited` is done."""
         self._stages.until(awaited, name)
 
     def begin(self, name: Stage) -> int:
-        """Time one slot until `end` is called with the number that this returns."""
+        """Measure the time of one slot until `end` is called with the returned number."""
         return self._stages.begin(name)
 
     def end(self, number: int) -> None:
         self._stages.end(number)
 
     def delivered(self, trajectory: Trajectory, lease: Lease[Any], *, new: bool) -> None:
-        """Count an acknowledged trajectory; `new`: the sink did not have it before."""
+        """Count an acknowledged trajectory; `new` is False if the sink already had it."""
         finished = FinishedEpisode(trajectory.id, lease.device.name, lease.began, time.time())
         with self._lock:
             if not new:

@@ -1,4 +1,4 @@
-"""What one call of `Collector.run` holds: its budget, and what waits for one of its threads."""
+"""The state of one call of `Collector.run`: its budget and the queues of its threads."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from distrl.episodes.collector_report import CollectorMetrics
 from distrl.episodes.scheduler import EpisodeBudget
 
 T = TypeVar("T")
-Episodic = Iterator[Future[Any]]  # the decisions and deliveries that an episode waits for
+Episodic = Iterator[Future[Any]]  # an episode as a generator of the futures that it waits for
 
 
 @dataclass(slots=True)
 class WorkQueue(Generic[T]):
-    """What waits for a thread, oldest first; each is one slot in the stage "queue" meanwhile."""
+    """A FIFO queue of work for threads; each queued item counts as one slot in stage "queue"."""
 
     metrics: CollectorMetrics
-    _waiting: deque[tuple[T, int]] = field(default_factory=deque)  # with their stage
+    _waiting: deque[tuple[T, int]] = field(default_factory=deque)  # with the number of their timer
     _changed: threading.Condition = field(default_factory=threading.Condition)  # guards the rest
     _ended: bool = False
     _dropped: bool = False
@@ -34,7 +34,7 @@ class WorkQueue(Generic[T]):
                 self._changed.notify(len(new))
 
     def next(self) -> T | None:
-        """Wait for the next; None: there are no more."""
+        """Wait for the next item; return None when there will be no more."""
         with self._changed:
             while not (self._waiting or self._ended or self._dropped):
                 self._changed.wait()
@@ -51,7 +51,7 @@ class WorkQueue(Generic[T]):
             self._changed.notify_all()
 
     def drop(self) -> None:
-        """Discard the queued work, and whatever is put later."""
+        """Discard queued work, and whatever is put later."""
         with self._changed:
             self._dropped = True
             while self._waiting:
@@ -75,22 +75,22 @@ class CollectorRun:
         self._undelivered = WorkQueue(self.metrics)
 
     def start(self, episodes: Iterable[Episodic]) -> None:
-        """Have new episodes advanced, in this order."""
+        """Queue new episodes to be advanced, in this order."""
         self._ready.put(episodes)
 
     def advance_episodes(self) -> None:
-        """Advance whatever is ready, until there are no more."""
+        """Advance episodes that are ready until the queue has ended: the loop of its thread."""
         while (episode := self._ready.next()) is not None:
             self.advance(episode)
 
     def advance(self, episode: Episodic) -> None:
-        """Go on to what it waits for next; when that is there, the episode is ready again."""
+        """Run an episode to its next future; queue it again when that is done."""
         awaited = next(episode, None)
         if awaited is not None:
             awaited.add_done_callback(lambda _: self._ready.put((episode,)))
 
     def deliver(self, delivery: Callable[[], None]) -> Future[None]:
-        """Have it called by a thread that may block; the future is done after that."""
+        """Call `delivery` in a thread that may block; the future is done afterwards."""
         delivered: Future[None] = Future()
         if self.blocking:
             delivery()
@@ -100,18 +100,18 @@ class CollectorRun:
         return delivered
 
     def deliver_queued(self) -> None:
-        """Deliver whatever waits for that, until there are no more."""
+        """Make queued deliveries until the queue has ended: the loop of their threads."""
         while (queued := self._undelivered.next()) is not None:
             delivery, delivered = queued
             delivery()
             delivered.set_result(None)
 
     def end_workers(self) -> None:
-        """End the threads that advance and deliver once they have done what is queued."""
+        """End the threads that advance and deliver, once their queues are empty."""
         self._ready.end()
         self._undelivered.end()
 
     def drop(self) -> None:
-        """Discard episodes and deliveries that are queued, and whatever is queued later."""
+        """Discard queued episodes and deliveries, and whatever is queued later."""
         self._ready.drop()
         self._undelivered.drop()

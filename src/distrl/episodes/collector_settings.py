@@ -1,4 +1,4 @@
-"""Settings of a collector; an engine makes them from those of the run."""
+"""Settings of a collector; an engine derives them from those of the run."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from distrl.bounds import Bounds, Checked
 class CollectorSettings(Checked):
     """How episodes are played."""
 
-    environment: str = ""  # its name, where the run has several; trajectories carry it
-    stop_on_success: bool = False  # the judge ends an episode as soon as the task is done
+    environment: str = ""  # its name, if the run has several; recorded in trajectories
+    stop_on_success: bool = False  # end an episode as soon as the judge finds the task done
     forks: Annotated[
         int, Bounds(0, 1000, "continuations of each episode, where devices can fork")
     ] = 0

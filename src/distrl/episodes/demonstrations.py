@@ -1,6 +1,7 @@
 """Episodes played by the tasks' own scripted solutions.
 
-They prove that tasks and judges agree. (Pretraining has a `Demonstrator` of its own, with slips.)
+They test that tasks and judges agree. (Pretraining has its own `Demonstrator`, which also makes
+mistakes.)
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from phonesim.tasks.solver import Solver
 class ScriptedPolicy:
     """Plays the scripted solution of the task that its judge has begun, on that one device.
 
-    The script is read at the first decision: only then has the phone been set up.
+    The script is created at the first decision, because the phone is not set up before.
     """
 
     def __init__(self, device: Device, judge: FactJudge, *, open_by_name: bool = False) -> None:
@@ -39,14 +40,14 @@ class ScriptedPolicy:
         return [Decision(self._solver.next(self._elements()))]
 
     def _elements(self) -> tuple[Element, ...]:
-        """Those of the phone itself: over adb, uiautomator does not say which are icons of apps."""
+        """Return the phone's own elements: over adb, uiautomator does not mark icons of apps."""
         if isinstance(self._device, SimulatedDevice):
             return self._device.elements()
         return self._judge.phone.elements()
 
 
 def demonstrate(task: Task, device: SimulatedDevice, *, open_by_name: bool = False) -> Trajectory:
-    """The task's own solution, played on a device."""
+    """Play the task's own scripted solution on a device."""
     judge = FactJudge(device)
     policy = ScriptedPolicy(device, judge, open_by_name=open_by_name)
     return run_episode(task, device, policy, judge)

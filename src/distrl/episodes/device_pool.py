@@ -1,11 +1,11 @@
 """The devices of a collector: which are free and healthy, which are quarantined, which are spares.
 
-A device that fails `quarantine_after` times in a row is not used for `quarantine_seconds`; the
-first fault after that quarantines it for twice as long, up to a limit, and an episode without a
-fault resets the count. Meanwhile a spare takes its place until it returns. All devices failing is
-no error here: the collector waits for the first quarantine to end, and its report says so.
+A device that fails `quarantine_after` times in a row is not used for `quarantine_seconds`. The
+first fault after that quarantines it for twice as long, up to a limit; an episode without a fault
+resets the count. A spare replaces it meanwhile. If all devices fail, that is not an error here: the
+collector waits for the first quarantine to end, and its report says so.
 
-Health reads no clock: the caller (`EpisodeScheduler`) passes the time. One thread at a time.
+Quarantines use no clock: the caller (`EpisodeScheduler`) passes the time. Not thread-safe.
 """
 
 from __future__ import annotations
@@ -66,7 +66,7 @@ class DevicePool(Generic[D]):
         devices: Sequence[D],
         spares: Sequence[D] = (),
         settings: HealthSettings | None = None,
-        clock: Callable[[], float] = time.perf_counter,  # that the devices' work is timed by
+        clock: Callable[[], float] = time.perf_counter,  # measures the devices' work
     ) -> None:
         self.settings = settings or HealthSettings()
         self.slots = len(devices)
@@ -85,7 +85,7 @@ class DevicePool(Generic[D]):
             )
 
     def __len__(self) -> int:
-        """How many devices there are, spares included."""
+        """The number of devices, spares included."""
         return len(self._places)
 
     @property
@@ -98,11 +98,11 @@ class DevicePool(Generic[D]):
         return any(place.device.blocking for place in self._places.values())
 
     def spent(self) -> dict[str, dict[Work, float]]:
-        """Seconds at work, by device and kind of work."""
+        """Return the seconds at work, by device and kind of work."""
         return {name: place.timer.spent() for name, place in self._places.items()}
 
     def ready(self, now: float) -> list[str]:
-        """The names of devices that are free and not quarantined, spares last."""
+        """Return the names of devices that are free and not quarantined, spares last."""
         free = [self._names[index] for index in self._free]
         return [name for name in free if self._places[name].health.ready_from <= now]
 
@@ -112,7 +112,7 @@ class DevicePool(Generic[D]):
         return place.device, place.timer
 
     def give_back(self, name: str, now: float, *, fault: bool | None) -> None:
-        """Return a device. `fault`: did it fail? None: the episode does not tell."""
+        """Return a device to the pool. `fault`: whether it failed; None if that is unknown."""
         place = self._places[name]
         bisect.insort(self._free, place.index)
         if fault:
@@ -132,7 +132,7 @@ class DevicePool(Generic[D]):
         return tuple(name for name, p in self._places.items() if p.health.ready_from > now)
 
     def next_release(self, now: float) -> float | None:
-        """When the first quarantine ends; None if no device is quarantined."""
+        """Return when the first quarantine ends; None if no device is quarantined."""
         return min(
             (self._places[name].health.ready_from for name in self.quarantined(now)), default=None
         )

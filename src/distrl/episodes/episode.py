@@ -1,13 +1,14 @@
 """One attempt at one task: observe, decide, act, until it ends; then the verdict.
 
-Every episode gets exactly one typed ending. A device that fails ends the episode as such: actions
-and screens up to the last good one are kept, and no verdict is made up. An action that the phone
-cannot carry out is the agent's result: the screen stays, a note says why, the episode goes on. If
-the device fails before there is a first screen, there is no episode, and its error is raised.
+Every episode gets exactly one typed ending. A device fault ends the episode with its own ending:
+actions and screens up to the last good one are kept, and there is no verdict. An action that the
+phone cannot perform does not end it: the screen stays, and a note says why. If the device fails
+before the first screen, there is no episode, and the error is raised.
 
-Where the device is `Forkable`, an episode can be played on from one of its steps (`forks`): the
-same beginning, another continuation, and a verdict of its own. The step is drawn, from the id of
-the episode alone: a choice that looked at its answers would make the parent's own a biased sample.
+If the device is `Forkable`, an episode can be continued again from one of its steps (`forks`): with
+the same beginning, another continuation, and its own verdict. The step is drawn at random, seeded
+by the episode id alone: if it depended on the answers, the parent's own continuation would be a
+biased sample.
 
 `Episode` takes one decision at a time, for callers that play many at once (`Collector`);
 `run_episode` plays one with one device and one policy; `EpisodeBatch` plays many in lockstep.
@@ -54,7 +55,7 @@ from distrl.replay.compressed_screen import compress
 
 Work = Literal["reset", "begin", "act", "pack"]
 WORKS: tuple[Work, ...] = ("reset", "begin", "act", "pack")
-DEVICE_WORKS: tuple[Work, ...] = ("reset", "act")  # in which the device itself is busy
+DEVICE_WORKS: tuple[Work, ...] = ("reset", "act")  # work of the device itself
 T = TypeVar("T")
 D = TypeVar("D")
 
@@ -63,10 +64,10 @@ D = TypeVar("D")
 class Episode:
     """An attempt in progress. `begin` it, `take` decisions on its `observation` until it `ended`.
 
-    The agent ends it by saying so, as a person would; with `stop_on_success` the judge is asked
-    after every step and ends it as soon as the task is done. A task that ends by itself
-    (`EndsEpisode`) ends it with whatever verdict it has then. Screens are packed as they come: a
-    phone that waits for a decision holds no pixels, and nothing packs them again on their way.
+    The agent ends it by a final action; with `stop_on_success` the judge is asked after every step
+    and ends it as soon as the task is done. A judge that `EndsEpisode` ends it with the verdict at
+    that time. Screens are compressed on arrival: a phone that waits for a decision holds no pixels,
+    and no later stage has to compress them again.
     """
 
     task: Task
@@ -76,15 +77,15 @@ class Episode:
     _judge: Judge
     _timer: StageTimer[Work]  # wall seconds on the device, over all its episodes
     _screens: list[Screen] = field(default_factory=list)
-    _elements: list[Elements] | None = None  # of each screen; None: the policy reads none
+    _elements: list[Elements] | None = None  # of each screen; None: the policy does not use them
     _decisions: list[Decision] = field(default_factory=list)
-    _notes: list[str] = field(default_factory=list)  # actions that the phone could not carry out
+    _notes: list[str] = field(default_factory=list)  # actions that the phone could not perform
     _fault: DeviceError | JudgeError | None = None
-    _early_verdict: Verdict | None = None  # the one that ended it
+    _early_verdict: Verdict | None = None  # the verdict that ended the episode
     _snapshots: list[Any] | None = None  # of the phone before each decision; None: not kept
     _branch: Branch | None = None
-    _seconds_before: float = 0.0  # of the device, before this episode's own first step
-    environment: str = ""  # that trajectories say they were played in
+    _seconds_before: float = 0.0  # device seconds before this episode's own first step
+    environment: str = ""  # recorded in the trajectory
 
     @classmethod
     def begin(
@@ -102,7 +103,7 @@ class Episode:
     ) -> Self:
         """Reset the phone, set up the task on it, and take the first screen.
 
-        `forks`: keep what is needed to play on from its steps, if the device can do that.
+        `forks`: keep snapshots to continue from its steps, if the device supports that.
         `elements`: read the view hierarchy of each screen as well, for a policy that uses it.
         """
         timer = timer or StageTimer(WORKS)
@@ -121,10 +122,10 @@ class Episode:
         return episode
 
     def forks(self, count: int) -> Iterator[Episode]:
-        """Continuations from a step of this episode, which has ended and has its trajectory.
+        """Yield continuations from a step of this episode. Call it after `trajectory`.
 
-        Each puts the phone back, so end one before the next is asked for. None come of an episode
-        that a fault ended, nor after one that did, nor of a phone that cannot be put back.
+        Each restores the phone, so finish one before you request the next. There are none if a
+        fault ended this episode, after a continuation that a fault ended, or without snapshots.
         """
         if not self._snapshots or self._fault is not None:
             return
@@ -132,7 +133,7 @@ class Episode:
         for number in range(1, count + 1):
             try:
                 fork = self._fork(step, f"{self.id}/fork/{number}")
-            except DeviceError:  # its next reset deals with that; the attempt is whole
+            except DeviceError:  # the next reset handles it; the attempt itself is complete
                 return
             yield fork
             if fork._fault is not None:
@@ -159,19 +160,19 @@ class Episode:
 
     @property
     def observation(self) -> Observation:
-        """What the policy gets now."""
+        """The current input of the policy."""
         actions = [decision.action for decision in self._decisions]
         elements = self._elements or ()
         return observation_after(self.task.instruction, actions, self._screens, elements)
 
     @property
     def decisions(self) -> tuple[Decision, ...]:
-        """Those that were carried out so far."""
+        """The decisions that were performed so far."""
         return tuple(self._decisions)
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What the phone could not carry out so far, each with its step."""
+        """The actions that the phone could not perform so far, each with its step."""
         return tuple(self._notes)
 
     @property
@@ -202,7 +203,7 @@ class Episode:
             with self._timer.at("act"):
                 screen = self._device.perform(decision.action)
                 self._read_elements(anew=not isinstance(decision.action, ONLY_SAID))
-        except ActionFailed as error:  # the agent's to learn from: it sees that nothing happened
+        except ActionFailed as error:  # no fault: the agent sees that nothing happened
             screen = self._screens[-1]
             self._read_elements(anew=False)
             self._notes.append(f"step {len(self._decisions) + 1}: {type(error).__name__}: {error}")
@@ -219,7 +220,7 @@ class Episode:
             self._screens.append(compress(screen))
 
     def _read_elements(self, *, anew: bool = True) -> None:
-        """Keep the elements of the new screen, where the policy reads them."""
+        """Record the elements of the new screen, if the policy uses them."""
         if self._elements is None:
             return
         if not anew:  # nothing has changed
@@ -227,12 +228,12 @@ class Episode:
             return
         try:
             self._elements.append(readable(self._device.elements()))
-        except ScreenRestless as error:  # a video, say: the policy is told that there are none
+        except ScreenRestless as error:  # a video, for example: record an empty list
             self._elements.append(())
             self._notes.append(f"screen {len(self._elements)}: ScreenRestless: {error}")
 
     def _replied(self, decision: Decision, asked: AskUser) -> Decision:
-        """The decision with what the user says; a model's own idea of it is not kept."""
+        """Return the decision with the user's reply, in place of one that the model made up."""
         judge = self._judge
         reply = judge.reply(asked.question) if isinstance(judge, KnowsUser) else NOBODY
         return replace(decision, action=replace(asked, reply=reply))
@@ -242,7 +243,7 @@ class Episode:
         assert isinstance(self._device, Forkable)
         try:
             self._snapshots.append(self._device.snapshot())
-        except DeviceError:  # it is out of order: the action will say so
+        except DeviceError:  # the device has failed: the action will raise an error too
             self._snapshots = None
 
     def _ask_whether_done(self) -> None:
@@ -256,7 +257,7 @@ class Episode:
             self._early_verdict = verdict
 
     def trajectory(self) -> Trajectory:
-        """The finished episode with its verdict. Call it once, when the episode has ended."""
+        """Judge the finished episode and return it. Call it once, when the episode has ended."""
         ending, verdict, notes = self._end()
         return Trajectory(
             id=self.id,
@@ -273,7 +274,7 @@ class Episode:
         )
 
     def _end(self) -> tuple[Ending, Verdict | None, tuple[str, ...]]:
-        """The ending, the verdict, and notes."""
+        """Return the ending, the verdict, and notes."""
         if self._fault is not None:
             return _ending_of(self._fault), None, (f"{type(self._fault).__name__}: {self._fault}",)
         if (early := self._early_verdict) is not None:
@@ -327,8 +328,8 @@ def run_episode(
 class Attempt:
     """An episode in progress and its policy. Attempts that share a policy are decided in one batch.
 
-    Agents that know their task, such as the scripted one, are made anew for each episode. `forks`
-    are played after it, on the same device.
+    Agents for a specific task, such as the scripted one, are created for each episode. `forks` are
+    played after it, on the same device.
     """
 
     episode: Episode
@@ -337,14 +338,14 @@ class Attempt:
 
 
 class EpisodeBatch(Generic[T, D]):
-    """Plays one episode for each task, in lockstep. `begin` starts one on a device that is free.
+    """Plays one episode for each task, in lockstep. `begin` starts one on a free device.
 
     Every round calls the policy once for all devices, acts on each, and gives a new task to each
-    device whose episode has ended. Devices act one after another: this is for phones in memory,
+    device whose episode has ended. Devices act one after another: this is for simulated phones,
     which answer in a millisecond. The order is fixed: the same tasks, devices and policy give the
     same trajectories.
 
-    A task that is None means "nothing now": the next task is taken after the next step.
+    If `tasks` yields None, nothing can start now; the next task is taken after the next step.
     """
 
     def __init__(
@@ -356,7 +357,7 @@ class EpisodeBatch(Generic[T, D]):
         self._busy: list[tuple[D, Attempt]] = []
 
     def trajectories(self) -> Iterator[Trajectory]:
-        """Every trajectory, as its episode ends."""
+        """Yield every trajectory, as its episode ends."""
         while self._start():
             self._step()
             ended = [pair for pair in self._busy if pair[1].episode.ended]
@@ -364,11 +365,11 @@ class EpisodeBatch(Generic[T, D]):
             yield from [self._ended(*pair) for pair in ended]
 
     def plays(self, attempt_id: str) -> bool:
-        """Is a fork of this attempt being played?"""
+        """Return whether this attempt or a fork of it is being played."""
         return any(attempt.episode.attempt_id == attempt_id for _, attempt in self._busy)
 
     def _ended(self, device: D, attempt: Attempt) -> Trajectory:
-        """Its trajectory; then its device goes on with the next fork, or is free."""
+        """Return the trajectory; start the next fork on the device, or free it."""
         trajectory = attempt.episode.trajectory()
         fork = next(attempt.forks, None)
         if fork is None:
@@ -378,7 +379,7 @@ class EpisodeBatch(Generic[T, D]):
         return trajectory
 
     def _start(self) -> bool:
-        """Begin episodes on free devices; false when nothing is left to play."""
+        """Begin episodes on free devices; return False when nothing is left to play."""
         for task in islice(self._tasks, len(self._free)):
             if task is None:
                 break
@@ -387,7 +388,7 @@ class EpisodeBatch(Generic[T, D]):
         return bool(self._busy)
 
     def _step(self) -> None:
-        """Decide for all episodes, one batch for each policy, and act on all."""
+        """Decide for all episodes, in one batch for each policy, and perform the actions."""
         groups: dict[int, tuple[Policy, list[Attempt]]] = {}
         for _, attempt in self._busy:
             _, attempts = groups.setdefault(id(attempt.policy), (attempt.policy, []))

@@ -1,8 +1,8 @@
-"""Evaluation of an agent: it plays many tasks, each once, and the outcomes are counted.
+"""Evaluation of an agent: play many tasks, each once, and count the outcomes.
 
-`evaluation_tasks` draws the tasks from a seed: families take turns, within each the templates in a
-shuffled order, so that any number of episodes is as balanced as it can be and a longer evaluation
-begins with the tasks of a shorter one.
+`evaluation_tasks` generates the tasks from a seed: it alternates between families, and within each
+goes through the templates in a shuffled order. So any number of episodes is as balanced as
+possible, and a longer evaluation begins with the tasks of a shorter one.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ from phonesim.tasks.task_sets import load_task, template_names
 
 D = TypeVar("D", bound=Device)
 PolicyFor = Callable[[Task, Device, Judge], Policy]
-TRIES = 3  # to begin an episode: a device that fails before its first screen may be well again
+TRIES = 3  # to begin an episode: a device may recover from a fault before its first screen
 
 
 def scripted(task: Task, device: Device, judge: Judge) -> Policy:
-    """The task's own solution; only tasks of the simulated phone have one."""
+    """Return the task's own solution; only tasks of the simulated phone have one."""
     if not isinstance(judge, FactJudge):
         raise UsageError(f"{task.id} has no scripted solution; simulated tasks have one")
     return ScriptedPolicy(device, judge)
@@ -56,8 +56,8 @@ SIMPLE_AGENTS: dict[str, PolicyFor] = {
     "done": lambda task, device, judge: ConstantPolicy(Done()),
     "monkey": lambda task, device, judge: MonkeyPolicy(task.seed),
 }
-LONGEST_PATTERN = 200  # characters of a pattern for the names of templates
-NUMBERS = 10_000  # how far apart the task numbers of two seeds begin
+LONGEST_PATTERN = 200  # characters of a pattern of template names
+NUMBERS = 10_000  # distance between the first task numbers of two consecutive seeds
 
 
 def play(
@@ -80,7 +80,7 @@ def play_on(
     *,
     stop_on_success: bool = False,
 ) -> Iterator[Trajectory]:
-    """The same on devices of any kind; one that may block keeps the others waiting."""
+    """Play like `play`, on any devices; one that blocks delays the others."""
 
     def begin(task: Task, device: D) -> Attempt:
         judge = judge_for(device)
@@ -94,7 +94,7 @@ def play_on(
 def begin_episode(
     task: Task, device: Device, judge: Judge, policy: Policy, *, stop_on_success: bool = False
 ) -> Episode:
-    """Begin it with what the policy reads; a device that fails at first is tried again."""
+    """Begin an episode with the inputs that the policy reads; retry if the device fails."""
     for _ in range(TRIES - 1):
         with suppress(DeviceError):
             return _begun(task, device, judge, policy, stop_on_success)
@@ -116,7 +116,7 @@ def evaluate(
     stop_on_success: bool = False,
     seen: Callable[[Trajectory], None] = lambda trajectory: None,
 ) -> list[Outcome]:
-    """Play one episode for each task; `seen` gets every trajectory as it ends."""
+    """Play one episode for each task; call `seen` with every trajectory as it ends."""
     outcomes = []
     for trajectory in play(tasks, policy_for, devices, stop_on_success=stop_on_success):
         seen(trajectory)
@@ -130,8 +130,8 @@ def evaluation_tasks(
     only: str | Sequence[str] = (),
     seed: int = 0,
 ) -> Iterator[Task]:
-    """Tasks to evaluate on, without end. `only`: of these templates, whatever their family; a
-    pattern such as notes.* means all that it matches.
+    """Yield tasks to evaluate on, without end. `only` restricts them to templates, whatever their
+    family; a pattern such as notes.* selects all that match.
     """
     if split not in SPLITS:
         raise UnknownTask(f"no split called {split!r}; there are {', '.join(SPLITS)}")
@@ -152,7 +152,7 @@ def evaluation_tasks(
 
 
 def _rounds(names: Sequence[str], split: Split, seed: int) -> Iterator[str]:
-    """Task ids, each template once a round, in an order given by the seed."""
+    """Yield task ids without end: each template once per round, in an order given by the seed."""
     order = random.Random(f"evaluation/{split}/{seed}").sample(names, len(names))
     number = seed * NUMBERS
     while True:
@@ -166,11 +166,11 @@ def _known(split: Split, patterns: Sequence[str]) -> list[str]:
 
 
 def _matching(split: Split, pattern: str) -> list[str]:
-    """The template of that name, or all whose names match a pattern."""
+    """Return the template of that name, or all whose names match a pattern."""
     if not set(pattern) & set("*?["):
-        load_task(f"{pattern}/{split}/0")  # raises, and says which name or split would do
+        load_task(f"{pattern}/{split}/0")  # raises with suggestions if there is no such template
         return [pattern]
-    if len(pattern) > LONGEST_PATTERN:  # fnmatch takes the square of its length
+    if len(pattern) > LONGEST_PATTERN:  # fnmatch takes quadratic time
         raise UnknownTask(f"a pattern of {len(pattern)} characters; {LONGEST_PATTERN} are enough")
     names = [name for family in FAMILIES for name in template_names(split, family)]
     if found := [name for name in names if fnmatchcase(name, pattern)]:

@@ -1,16 +1,16 @@
-"""What the phones of a collector show right now, published for `distrl view` while it is watched.
+"""Publishes what the phones of a collector show right now, while somebody watches in `distrl view`.
 
 A collector writes the state of each phone and a thumbnail of its screen into a file of fixed slots,
-one per phone, below `RUN/live/`. It does so only while somebody watches: the page renews a lease
-there (`Audience`), and a collector looks for it once a second; otherwise a step costs one
-comparison. Thumbnails take at most `SHARE` of a collector's time, whatever its phones do: when they
-change faster, fewer of them are drawn, and a screen that is the same as before is not drawn again.
-A phone that somebody follows large is named beside the lease, and drawn larger. Nothing depends on
-the feed; where the disk refuses it, it goes dark (`slot_file`).
+one per phone, in `RUN/live/`. It does so only while somebody watches: the page renews a lease file
+there (`Audience`), which a collector checks once a second; otherwise a step costs one comparison.
+Thumbnails take at most `SHARE` of a collector's time, whatever its phones do: if screens change
+faster, fewer are drawn, and an unchanged screen is not drawn again. A phone that is viewed enlarged
+is named in a file beside the lease, and its thumbnails are larger. Nothing depends on the feed; if
+the disk refuses writes, it stops (`slot_file`).
 
-Where the collector's disk is not the learner's there is no lease to see. Its learner says instead
-that somebody watches (`told_watched`), and what changed is kept in memory until the next heartbeat
-takes it along (`drain`, `engine.ingest.live_relay`). Whom they follow it is not told.
+A collector that does not share the learner's disk cannot see the lease. Its learner tells it that
+somebody watches (`told_watched`), and it keeps changes in memory until the next heartbeat sends
+them (`drain`, `engine.ingest.live_relay`). It is not told which phone is enlarged.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from distrl.episodes.scheduler import Lease
 
 FOLDER, LEASE, FOLLOWED = "live", "watching", "followed"
-LEASE_SECONDS = 6.0  # that a lease holds after its last renewal
-LOOK_SECONDS = 1.0  # between two looks for it
+LEASE_SECONDS = 6.0  # validity of a lease after its last renewal
+LOOK_SECONDS = 1.0  # between two checks of the lease
 SHARE = 0.01  # of a collector's time for thumbnails
-BURST_SECONDS = 0.02  # of thumbnails that may be drawn at once, before the share counts
+BURST_SECONDS = 0.02  # of drawing that is allowed before `SHARE` applies
 PICTURE_SECONDS = 0.15  # between two thumbnails of one phone, at least
-WIDTH, FOLLOWED_WIDTH, QUALITY = 90, 240, 65  # pixels about, JPEG's quality
-LARGEST_PICTURE = SLOT_BYTES - 4096  # bytes; one of a followed phone that is larger is drawn small
-RELAY_BYTES = 1 << 18  # that a heartbeat takes along, at most
+WIDTH, FOLLOWED_WIDTH, QUALITY = 90, 240, 65  # approximate pixels; JPEG quality
+LARGEST_PICTURE = SLOT_BYTES - 4096  # bytes; a larger picture is drawn again at WIDTH
+RELAY_BYTES = 1 << 18  # sent with a heartbeat, at most
 MAX_TEXT = 400  # characters of an instruction or an answer
 
 LiveStage = Literal["resetting", "deciding", "acting", "delivering", "idle", "failed"]
@@ -51,7 +51,7 @@ LiveStage = Literal["resetting", "deciding", "acting", "delivering", "idle", "fa
 
 @dataclass(frozen=True, slots=True)
 class PhoneState:
-    """What one phone does. `written` is the wall clock, the same for all processes."""
+    """What one phone does now. `written` is wall-clock time, comparable between processes."""
 
     device: str
     collector: str
@@ -63,8 +63,8 @@ class PhoneState:
     step: int = 0  # decisions taken so far
     step_limit: int = 0
     action: dict[str, Any] = field(default_factory=dict)  # the last one, with its kind
-    answer: str = ""  # of the policy, that became this action
-    confidence: float | None = None  # probability of that answer's tokens, their geometric mean
+    answer: str = ""  # the policy's text, which was parsed into this action
+    confidence: float | None = None  # geometric mean of the token probabilities of the answer
     version: int = 0  # of the weights that decided
     pictured: bool = False  # whether the picture is of this state; False: of an earlier one
     ending: str = ""  # of the episode that has just ended
@@ -72,15 +72,15 @@ class PhoneState:
 
 
 class Audience:
-    """Renews the lease of those who watch; without it collectors publish nothing."""
+    """Renews the lease while somebody watches; without it collectors publish nothing."""
 
     def __init__(self, run: Path) -> None:
         self._folder = run / FOLDER
 
     def renew(self, followed: str = "") -> bool:
-        """False where it cannot be written: a run that is over, on a read-only disk.
+        """Renew the lease; return False if that fails (a finished run on a read-only disk).
 
-        `followed`: the phone that is looked at large. Of two who follow, the last to renew counts.
+        `followed`: the phone that is viewed enlarged. Of several viewers the last to renew counts.
         """
         try:
             self._folder.mkdir(mode=0o700, exist_ok=True)
@@ -93,7 +93,7 @@ class Audience:
 
 
 class WatchLease:
-    """The lease as those see it who publish; looks at most once a second."""
+    """The lease on the publishing side; checks the files at most once a second."""
 
     def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = run / FOLDER
@@ -113,7 +113,7 @@ class WatchLease:
 
     @property
     def followed(self) -> str:
-        """The phone that is looked at large, as of the last look; empty: none."""
+        """The phone that is viewed enlarged, as of the last check; empty: none."""
         return self._followed
 
     def _is_fresh(self, name: str, now: float) -> bool:
@@ -125,29 +125,29 @@ class WatchLease:
     def _read_followed(self) -> str:
         try:
             return (self._folder / FOLLOWED).read_text("utf-8", "replace")
-        except OSError:  # gone since
+        except OSError:  # removed meanwhile
             return ""
 
 
 @dataclass(frozen=True, slots=True)
 class LiveUpdate:
-    """What a heartbeat takes along: the slots that changed, by phone, of so many phones."""
+    """The content of a heartbeat: changed slots by the phone's number, of `phones` phones."""
 
     phones: int
     slots: dict[int, Slot]
 
 
 class LiveFeed:
-    """Publishes the phones of one collector. Any thread may call it, one at a time for a phone."""
+    """Publishes the phones of one collector. Threads may call it at once for different phones."""
 
     def __init__(
         self,
-        run: Path | None,  # None: nobody will ever watch
+        run: Path | None,  # None: publish nothing
         collector: str = "",
         devices: Sequence[str] = (),
         clock: Callable[[], float] = time.time,
-        timer: Callable[[], float] = time.thread_time,  # what thumbnails are charged by
-        draw: Callable[[Screen, int], bytes] | None = None,  # by width; None: `thumbnail`
+        timer: Callable[[], float] = time.thread_time,  # measures the cost of thumbnails
+        draw: Callable[[Screen, int], bytes] | None = None,  # screen, width; None: `thumbnail`
     ) -> None:
         self._collector = collector
         self._slots = {name: number for number, name in enumerate(devices)}
@@ -157,20 +157,20 @@ class LiveFeed:
         self._dark = run is None
         self._lease = WatchLease(run or Path(), clock)
         self._file = SlotFile((run or Path()) / FOLDER / f"{collector}.phones", len(devices))
-        self._told_until = 0.0  # that somebody watches on another disk
+        self._told_until = 0.0  # when the learner's last `told_watched` expires
         self._watched_since: float | None = None
         self._spent = 0.0  # seconds of thumbnails since `_watched_since`
-        self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: when, which, what
-        self._drawn: dict[str, tuple[str, int]] = {}  # by phone: which screen, how wide
+        self._pictures: dict[str, tuple[float, int, bytes]] = {}  # by phone: time, number, JPEG
+        self._drawn: dict[str, tuple[str, int]] = {}  # by phone: address of the screen, width
         self._changes: dict[str, int] = {}
         self._late: set[str] = set()  # phones whose last screen was not drawn
         self._lock = threading.Lock()
-        self._unsent: dict[str, Slot] = {}  # what `drain` is to take, the longest waiting first
-        self._sent: dict[str, int] = {}  # the last picture of each phone that it took
+        self._unsent: dict[str, Slot] = {}  # slots for `drain`, in the order of their first change
+        self._sent: dict[str, int] = {}  # number of the last picture of each phone that was sent
 
     @property
     def watched(self) -> bool:
-        """Does anybody watch?"""
+        """Whether anybody watches."""
         if self._dark or self._file.broken:
             return False
         now = self._clock()
@@ -181,11 +181,11 @@ class LiveFeed:
         return self._watched_since is not None
 
     def told_watched(self) -> None:
-        """The learner says that somebody watches; that holds as long as a lease."""
+        """Note that the learner reports a viewer; this is valid for as long as a lease."""
         self._told_until = self._clock() + LEASE_SECONDS
 
     def drain(self) -> LiveUpdate:
-        """What changed since the last call and nobody can read here; later what is too much."""
+        """Return the changes since the last call, up to `RELAY_BYTES`; the rest comes later."""
         taken, room = {}, RELAY_BYTES
         with self._lock:
             for device, slot in list(self._unsent.items()):
@@ -203,7 +203,7 @@ class LiveFeed:
         self,
         lease: Lease[Any],
         stage: LiveStage,
-        episode: Episode | None = None,  # in progress; while it waits for a decision, its screen
+        episode: Episode | None = None,  # in progress; its screen is shown while it waits
         decided: Decision | None = None,
         *,
         ended: Trajectory | None = None,
@@ -214,7 +214,7 @@ class LiveFeed:
         if not self.watched or device not in self._slots:
             return
         decisions = ended.decisions if ended else episode.decisions if episode else ()
-        task = (ended or episode or lease.assignment).task  # a page words it when it has begun
+        task = (ended or episode or lease.assignment).task  # `Judge.begin` may have reworded it
         screen = episode.observation.screen if episode and decided is None else None
         self._publish(
             device, stage, task, lease.episode_id, len(decisions),
@@ -260,7 +260,7 @@ class LiveFeed:
         self._write(device, plain_json(state))
 
     def close(self) -> None:
-        """Publish nothing any more; what was written stays, and gets old."""
+        """Stop publishing; what was written stays in the file."""
         self._file.close()
 
     def _may_draw(self, device: str) -> bool:
@@ -270,7 +270,7 @@ class LiveFeed:
         return device not in self._pictures or now - self._pictures[device][0] >= PICTURE_SECONDS
 
     def _picture(self, device: str, screen: Screen) -> None:
-        """Draw the screen, if there is time for it and it is not what was drawn last."""
+        """Draw the screen, if the time budget allows and it differs from the last one drawn."""
         wanted = screen.address, FOLLOWED_WIDTH if device == self._lease.followed else WIDTH
         if self._drawn.get(device) == wanted:
             self._late.discard(device)
@@ -296,7 +296,7 @@ class LiveFeed:
         slot = Slot(changes, number, state, picture)
         if not slot.fits:
             slot = Slot(changes, 0, state, b"")
-        if self._lease.holds:  # whoever watches reads this disk
+        if self._lease.holds:  # the viewer reads this disk
             self._file.write(self._slots[device], slot)
             return
         with self._lock:
@@ -310,19 +310,19 @@ def _fault_words(fault: DistrlError | None, ended: Trajectory | None) -> str:
 
 
 def described(action: Action) -> dict[str, Any]:
-    """The action as plain values, its kind among them."""
+    """Return the action as plain values, with its type under "kind"."""
     return {"kind": type(action).__name__, **asdict(action)}
 
 
 def confidence(decision: Decision) -> float | None:
-    """The geometric mean of its tokens' probabilities; None where it has none."""
+    """Return the geometric mean of the token probabilities; None if there are no tokens."""
     if not decision.log_probs:
         return None
     return math.exp(sum(decision.log_probs) / len(decision.log_probs))
 
 
 def thumbnail(screen: Screen, width: int = WIDTH) -> bytes:
-    """The screen as a small JPEG: averaged down by whole numbers, which is quick and clean."""
+    """Return the screen as a small JPEG, averaged down by an integer factor: fast and clean."""
     factor = max(1, round(screen.width / width))
     small = Image.fromarray(screen.pixels).reduce(factor)
     encoded = io.BytesIO()

@@ -1,7 +1,7 @@
-"""What an evaluation keeps of an episode, and the success rate with its confidence interval.
+"""The outcomes of an evaluation, and the success rate with its confidence interval.
 
-An episode that a fault ended (a lost device, say) has no verdict, so it counts neither for nor
-against the agent; it is reported beside the rate.
+An episode that a fault ended (a lost device, for example) has no verdict, so it counts neither for
+nor against the agent; it is reported separately.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NORMAL_95 = 1.959964  # the 97.5 % quantile of the normal distribution
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """One episode, counted. `unreadable` of its `steps` were answers that no dialect could read."""
+    """The result of one episode. `unreadable` counts the steps whose answer could not be read."""
 
     task: Task
     ending: Ending
@@ -92,7 +92,7 @@ class PairedGain:
 
     @property
     def significant(self) -> bool:
-        """Does the interval leave 0 out?"""
+        """Whether the interval excludes 0."""
         low, high = self.interval
         return low > 0.0 or high < 0.0
 

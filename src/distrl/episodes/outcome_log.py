@@ -1,9 +1,9 @@
-"""The outcomes of an evaluation on disk as they come, so that an interrupted one can be resumed.
+"""An append-only log of the outcomes of an evaluation, so that an interrupted one can be resumed.
 
-A JSON-lines file (`distrl.json_lines`). The first line has the settings of the evaluation; a log of
-other settings is refused rather than mixed in. An outcome counts once its line is complete: what a
-killed process left half-written is truncated, and that task is played again. Any other line that
-cannot be read is an error.
+A JSON-lines file (`distrl.json_lines`). The first line has the settings of the evaluation; a log
+with other settings is refused. An outcome counts once its line is complete: an unfinished last line
+of a killed process is truncated, and that task is played again. Any other unreadable line is an
+error.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Settings = Mapping[str, object]
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """An `Outcome` with its task by id."""
+    """An `Outcome` with its task referred to by id."""
 
     task: str
     ending: Ending
@@ -59,7 +59,7 @@ class OutcomeLog:
 
     @classmethod
     def new(cls, path: Path, settings: Settings) -> Self:
-        """An empty log; an existing file is replaced."""
+        """Create an empty log; replace an existing file."""
         path.parent.mkdir(parents=True, exist_ok=True)
         path.unlink(missing_ok=True)
         log = LineLog.open(path)
@@ -68,7 +68,7 @@ class OutcomeLog:
 
     @classmethod
     def resumed(cls, path: Path, settings: Settings) -> Self:
-        """The log of the same evaluation with its outcomes so far; a new one if there is none."""
+        """Open the log of the same evaluation with its outcomes; create one if there is none."""
         lines = whole_lines(path)
         if not lines:
             return cls.new(path, settings)
@@ -82,7 +82,7 @@ class OutcomeLog:
         return cls(LineLog.open(path), outcomes)
 
     def append(self, outcome: Outcome) -> None:
-        """Keep an outcome; it is in the file when this returns."""
+        """Add an outcome; it is in the file when this returns."""
         self.outcomes.append(outcome)
         if self._log is None:
             return
@@ -114,7 +114,7 @@ def _read_outcome(path: Path, number: int, line: bytes) -> Outcome:
 
 
 def _require_same(path: Path, had: dict[str, Any], settings: Settings) -> None:
-    now = decode_line(encode_line(settings), dict[str, Any])  # as it reads once written
+    now = decode_line(encode_line(settings), dict[str, Any])  # as JSON returns it, to compare
     different = [
         f"{name} was {had.get(name)!r}, now {now.get(name)!r}"
         for name in sorted({*had, *now})

@@ -1,28 +1,28 @@
-"""Decisions for many devices by one policy: observations that wait at the same time are one batch.
+"""Dynamic batching of decisions: one policy answers all devices that wait at the same time.
 
 A device's episode submits its observation and waits for the decision; one thread, which calls
 `serve`, runs the policy. It promises:
 
-- Every observation is decided exactly once, in a batch with whatever else waits, oldest first, at
-  most `most` of them. It waits for a fuller batch at most `max_wait_seconds`, never longer than the
-  last batch took to decide, and not at all when every episode in progress has asked.
+- Every observation is decided exactly once, in a batch with others that wait, oldest first, at most
+  `most` of them. It waits for a fuller batch at most `max_wait_seconds`, never longer than the last
+  batch took to decide, and not at all if every episode in progress has submitted its observation.
 - A device that waits for its screen delays no other.
-- Newer weights are loaded between two batches, never within one, also while no device asks.
-- On `close`, decisions that are waited for are cancelled; later calls raise `CancelledError`.
+- Newer weights are loaded between two batches, never within one, also while there are no requests.
+- `close` cancels pending decisions; later calls raise `CancelledError`.
 
-`swap` says when new weights are loaded:
+`swap` sets when new weights are loaded:
 
     between_decisions   At once. No device ever waits, and each decision carries its own version
                         and log-probabilities, so that ratios stay exact; the version of the
                         trajectory is that of its first decision, which is the oldest in it.
-    between_episodes    When no episode of the old version is in progress any more. Episodes about
-                        to begin are held back at their first decision (a reset needs no weights, so
-                        it goes on) until the others have ended: at most the tail of one episode.
+    between_episodes    When no episode of the old version is in progress any more. New episodes
+                        wait at their first decision (their reset needs no weights) until the
+                        others have ended: at most for the rest of one episode.
 
-The first is the default: the second is a barrier, and with episodes of unequal length and a learner
-that publishes often, devices would spend a good part of their time in front of it.
+The first is the default: the second is a barrier, at which devices would spend much of their time
+if episodes differ in length and the learner publishes often.
 
-The batcher is a `Policy` itself, for callers that have a batch at hand and no threads.
+The batcher also implements `Policy`, for callers that have a batch and no threads.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 Swap = Literal["between_decisions", "between_episodes"]
-IDLE_SECONDS = 0.05  # without a request: then check for new weights and for the end
+IDLE_SECONDS = 0.05  # without requests, after which `serve` checks for new weights and its end
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class PolicyBatcherSettings(Checked):
 
 @dataclass(frozen=True, slots=True)
 class PolicyBatcherReport:
-    """Counters since the batcher was made."""
+    """Counters since the creation of the batcher."""
 
     decisions: int
     batches: dict[int, int]  # number of batches by size
@@ -71,8 +71,8 @@ class PolicyBatcherReport:
     weight_version: int
     deciding_seconds: float  # in the policy
     swapping_seconds: float
-    weight_digest: str = ""  # of what decides now, under `weight_version`; empty: not computed
-    notice: str = ""  # why the policy is slower than it could be
+    weight_digest: str = ""  # of the current weights, `weight_version`; empty: not computed
+    notice: str = ""  # why the policy is slower than it could be; empty: it is not
 
     @property
     def mean_batch(self) -> float:
@@ -80,7 +80,7 @@ class PolicyBatcherReport:
 
 
 class UpdatablePolicy(Protocol):
-    """A policy that can load weights; its decisions carry the version."""
+    """A policy that can load weights; its decisions carry their version."""
 
     @property
     def weight_version(self) -> int: ...
@@ -89,9 +89,9 @@ class UpdatablePolicy(Protocol):
 
 
 class WeightUpdater:
-    """Keeps one policy up to date, for the thread that decides. Versions only grow.
+    """Keeps one policy up to date; called by the thread that decides. Versions only grow.
 
-    `digest` computes the digest of what the policy holds; it is called after each change.
+    `digest` computes the digest of the policy's weights; it is called after each change.
     """
 
     def __init__(
@@ -103,7 +103,7 @@ class WeightUpdater:
         self._policy = policy
         self._source = source
         self._digest = digest
-        self.acting = policy.weight_version, ""  # version and digest; replaced as one
+        self.acting = policy.weight_version, ""  # version and digest; replaced atomically
         self._newer: tuple[Mapping[str, Tensor], int] | None = None
 
     @property
@@ -112,17 +112,17 @@ class WeightUpdater:
 
     @property
     def due(self) -> bool:
-        """Were newer weights found that the policy has not loaded yet?"""
+        """Whether newer weights were found that the policy has not loaded yet."""
         return self._newer is not None
 
     def look(self) -> bool:
-        """Ask the source for newer weights, unless some are due already."""
+        """Poll the source unless newer weights are already due; return whether any are due."""
         if self._newer is None:
             self._newer = self._source.newer_than(self.version)
         return self.due
 
     def apply(self) -> None:
-        """Load the newest weights; after a long wait they may be newer than those that were due."""
+        """Load the newest weights; they may be newer than those found by `look`."""
         if self._newer is None:
             return
         weights, version = self._source.newer_than(self._newer[1]) or self._newer
@@ -132,10 +132,10 @@ class WeightUpdater:
 
 
 class DecisionService(Policy, Protocol):
-    """What a collector needs to get decisions for its episodes.
+    """The service from which a collector gets decisions for its episodes.
 
-    `PolicyBatcher` decides with a policy in this process and documents each call; the Ray engine's
-    client forwards observations to a server that decides for several collectors.
+    `PolicyBatcher` decides with a policy in this process and documents each method; the Ray
+    engine's client forwards observations to a server that decides for several collectors.
     """
 
     @property
@@ -176,7 +176,7 @@ class PolicyBatcher:
         self,
         policy: Policy,
         settings: PolicyBatcherSettings | None = None,
-        updater: WeightUpdater | None = None,  # of the same policy; None: its weights stay
+        updater: WeightUpdater | None = None,  # of the same policy; None: its weights are fixed
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:
         self.settings = settings or PolicyBatcherSettings()
@@ -186,11 +186,11 @@ class PolicyBatcher:
         self._clock = clock
         self._changed = threading.Condition()
         self._handles = itertools.count()
-        self._episodes: dict[int, bool] = {}  # by handle: was anything decided in it yet?
+        self._episodes: dict[int, bool] = {}  # by handle: whether it has had a decision
         self._waiting: list[_Request] = []
         self._deciding: list[_Request] = []  # the batch that the policy is computing
         self._open = True
-        self._hints = True  # whether the policy is told what it will be asked
+        self._hints = True  # whether the policy is told of observations in advance
         self._last_seconds = 0.0
         self._version_seen = 0
         self._batches: Counter[int] = Counter()
@@ -208,7 +208,7 @@ class PolicyBatcher:
             return handle
 
     def ask(self, handle: int, observation: Observation) -> Decision:
-        """Block until the decision is there. `CancelledError`: the batcher has closed."""
+        """Block until the decision is made; raise `CancelledError` if the batcher has closed."""
         decision = self.submit(handle, observation)
         if decision.cancelled():
             raise CancelledError("the policy batcher has closed")
@@ -224,19 +224,19 @@ class PolicyBatcher:
                 self._waiting.append(request)
                 first = len(self._waiting) == 1
                 if first or self._holds_back() or len(self._waiting) >= self._possible():
-                    self._changed.notify()  # `serve` need not wake for each
+                    self._changed.notify()  # not for every request: `serve` need not wake
                 return request.decision
         request.decision.cancel()
         return request.decision
 
     def _tell(self, observation: Observation) -> None:
-        """Let the policy prepare while the batch before it is decided.
+        """Let the policy prepare the observation while it decides the previous batch.
 
-        A fault here ends no episode; one that matters is raised by `decide`.
+        An error here ends no episode; if it matters, `decide` raises it again.
         """
         try:
             expect(self._policy, observation)
-        except (DistrlError, MemoryError, RuntimeError) as error:  # torch and threads: RuntimeError
+        except (DistrlError, MemoryError, RuntimeError) as error:  # RuntimeError: torch, threading
             self._hints = False
             log.warning("inputs are made when they are asked for, not ahead: %s", error)
 
@@ -265,7 +265,7 @@ class PolicyBatcher:
                 self._deciding = []
 
     def wake(self) -> None:
-        """Let `serve` check at once whether it is still going."""
+        """Make `serve` check at once whether to continue."""
         with self._changed:
             self._changed.notify()
 
@@ -275,11 +275,11 @@ class PolicyBatcher:
             self._open = False
             cancelled = (*self._deciding, *self._waiting)
             self._deciding, self._waiting = [], []
-        for request in cancelled:  # without the lock: callbacks of futures may take others
-            request.decision.cancel()  # without effect on those that were answered
+        for request in cancelled:  # without the lock: callbacks of futures may take other locks
+            request.decision.cancel()  # no effect on futures that are done
 
     def _next_batch(self) -> list[_Request]:
-        """The next batch; empty after IDLE_SECONDS without a request, or after `wake`."""
+        """Return the next batch; empty after IDLE_SECONDS without a request, or after `wake`."""
         with self._changed:
             if not self._servable():
                 self._changed.wait(IDLE_SECONDS)
@@ -293,7 +293,7 @@ class PolicyBatcher:
             return batch
 
     def _wait_for_more(self) -> None:
-        """Wait for a fuller batch, as long as more requests can come and the time allows."""
+        """Wait for a fuller batch, while more requests can come and the time limit allows."""
         until = self._clock() + min(self.settings.max_wait_seconds, self._last_seconds)
         while 0 < len(self._servable()) < self._possible():
             left = until - self._clock()
@@ -302,18 +302,18 @@ class PolicyBatcher:
             self._changed.wait(left)
 
     def _servable(self) -> list[_Request]:
-        """The requests that need not wait for new weights."""
+        """Return the requests that need not wait for new weights."""
         if not self._holds_back():
             return self._waiting
         return [each for each in self._waiting if self._episodes[each.handle]]
 
     def _holds_back(self) -> bool:
-        """Must episodes without a decision wait until the others have ended?"""
+        """Return whether episodes without a decision must wait until the others have ended."""
         one_version = self.settings.swap == "between_episodes"
         return one_version and self._updater is not None and self._updater.due
 
     def _possible(self) -> int:
-        """The largest batch that the episodes in progress can make."""
+        """Return the size of the largest batch that the episodes in progress can form."""
         asking = self._episodes.values()
         return min(self.settings.most, sum(asking) if self._holds_back() else len(asking))
 
@@ -336,18 +336,18 @@ class PolicyBatcher:
 
     @property
     def version(self) -> int:
-        """Version of the weights that decide now."""
+        """The version of the weights that decide now."""
         return self._version_seen if self._updater is None else self._updater.version
 
     @property
     def waiting(self) -> int:
-        """Requests that are in no batch yet."""
+        """The number of requests that are in no batch yet."""
         return len(self._waiting)
 
     def update_weights(self) -> bool:
         """Load newer weights if there are any; return whether it did.
 
-        With swap="between_episodes" only while no episode is in progress.
+        With swap="between_episodes" only if no episode in progress has had a decision.
         """
         if self._updater is None or not self._updater.look():
             return False

@@ -1,18 +1,18 @@
-"""Which device plays which task: leases a task and a device together, if an episode may start.
+"""Assigns tasks to devices: leases a task and a device together, if an episode may start.
 
 Fresh tasks come from a `TaskSource`. A task whose attempt ended without a verdict is queued again
 for a device that has not failed it yet, up to `max_attempts` attempts in all; queued tasks come
 before fresh ones. Tasks of abandoned episodes are queued too, and are in the saved state, so that
 they come first when a collector resumes.
 
-Every lease is returned exactly once, with how its episode ended; until then it is in flight. It has
-one deadline over boot, reset, episode and judging: after that the caller takes it back
-(`take_back`), its task is queued for another device, and the device is free again when the thread
-that hangs in it comes back (`settle`). A continuation has a deadline of its own (`renew`); where
-that passes, the attempt counts with the ending that it had. What is still leased when a run has
-ended is left behind in the same way (`leave_behind`). The scheduler never blocks and reads no clock
-for its decisions: it returns what an episode would have to wait for, and its caller (`Collector`)
-passes the time and holds a lock around every call.
+Every lease is returned exactly once, with the ending of its episode; until then it is in flight. It
+has one deadline for boot, reset, episode and judging. After that the caller revokes it
+(`take_back`): its task is queued for another device, and the device becomes free when the thread
+that hangs in it returns (`settle`). A continuation has its own deadline (`renew`); when that
+passes, the attempt counts with the ending that it had. Leases that are open when a run has ended
+are revoked in the same way (`leave_behind`). The scheduler never blocks and reads no clock for its
+decisions: it returns what an episode has to wait for, and its caller (`Collector`) passes the time
+and holds a lock around every call.
 """
 
 from __future__ import annotations
@@ -43,9 +43,9 @@ BlockedOn = Literal["admission", "device", "task"]
 
 
 class Admission(Protocol):
-    """May an episode start with these weights while `in_flight` others are played?
+    """Decides whether an episode may start with these weights while `in_flight` others are played.
 
-    It is asked before every start, under a lock, so it must not block. A `Learner` is one.
+    It is called before every start, under a lock, so it must not block. `Learner` implements it.
     """
 
     def may_start(self, weight_version: int, in_flight: int) -> bool: ...
@@ -60,7 +60,7 @@ class EpisodeBudget:
 
     @property
     def fresh(self) -> bool:
-        """May a fresh task be started?"""
+        """Whether a fresh task may be started."""
         return self.starts is None or self.starts > 0
 
     def spend(self, assignment: Assignment) -> None:
@@ -85,9 +85,9 @@ class Lease(Generic[D]):
     timer: StageTimer[Work]  # of the device
     assignment: Assignment
     episode_id: str
-    began: float  # by the wall clock
+    began: float  # wall-clock time
     deadline: float = math.inf  # by the caller's clock
-    ending: Ending | None = None  # of its attempt, once that is delivered
+    ending: Ending | None = None  # of the attempt, once it is delivered
 
     def expired(self) -> DeviceTimeout:
         what, then = "boot, reset, episode and judging of", "its task goes to another"
@@ -117,19 +117,19 @@ class EpisodeScheduler(Generic[D]):
         self.started = 0
         self.in_flight = 0
         self.retried = 0  # attempts that were followed by another one
-        self.given_up = 0  # tasks that no attempt brought to a verdict
+        self.given_up = 0  # tasks whose attempts all ended without a verdict
         self._name = name
         self._source = source
         self._admission = admission
         self._max_attempts = max_attempts
         self._episode_seconds = episode_seconds
         self._queued: list[Assignment] = []
-        self._leased: dict[str, Lease[D]] = {}  # that were not returned, by episode
-        self._out: dict[str, Lease[D]] = {}  # those that may be taken back, oldest first
-        self._hung = 0  # devices that were taken back and are not free again
+        self._leased: dict[str, Lease[D]] = {}  # leases not returned yet, by episode
+        self._out: dict[str, Lease[D]] = {}  # leases that may be revoked, oldest first
+        self._hung = 0  # devices of revoked leases that are not free again
 
     def lease(self, budget: EpisodeBudget, weight_version: int, now: float) -> Lease[D] | BlockedOn:
-        """Reserve a ready device for the next task, or return what is missing for that."""
+        """Reserve a ready device for the next task, or return what an episode has to wait for."""
         if self.nothing_left(budget):
             return "task"
         if self._admission and not self._admission.may_start(weight_version, self.in_flight):
@@ -160,14 +160,14 @@ class EpisodeScheduler(Generic[D]):
         return leases
 
     def take_back(self, now: float) -> list[Lease[D]]:
-        """End the leases whose deadline has passed, and queue their tasks for other devices."""
+        """Revoke the leases whose deadline has passed, and queue their tasks for other devices."""
         late = []
         for lease in list(self._out.values()):
             if lease.deadline > now:
-                break  # all have the same time, and later ones began later
+                break  # all get the same time, so the deadlines are in order
             self._out.pop(lease.episode_id)
             if self._leased.pop(lease.episode_id, None) is None:
-                continue  # it was left behind: its device counts as hanging already
+                continue  # it was left behind: its device already counts as hanging
             late.append(lease)
             if lease.ending is None:
                 self._retry(lease)
@@ -183,15 +183,15 @@ class EpisodeScheduler(Generic[D]):
         self._out[lease.episode_id] = replace(lease, deadline=deadline, ending=ending)
 
     def delivered(self, lease: Lease[D], ending: Ending) -> None:
-        """Its attempt is with the sink: its task needs to be played no more."""
+        """Note that the sink has the attempt, so that its task need not be played again."""
         known = self._leased.get(lease.episode_id)
-        if known is not None and known.ending is None:  # a continuation has an ending of its own
+        if known is not None and known.ending is None:  # not the ending of a continuation
             self._leased[lease.episode_id] = replace(lease, ending=ending)
 
     def leave_behind(self) -> None:
-        """Queue the tasks of leases that a run has ended without, unless they were delivered.
+        """Revoke the leases that are open at the end of a run; queue tasks that were not delivered.
 
-        Their devices are free again when the threads that are in them come back.
+        Their devices become free when the threads that use them return.
         """
         for lease in self._leased.values():
             if lease.ending is None:
@@ -205,17 +205,17 @@ class EpisodeScheduler(Generic[D]):
 
     @property
     def all_hang(self) -> bool:
-        """Was every device taken back from a thread that still hangs in it?"""
+        """Whether the leases of all devices were revoked and their threads still hang."""
         return self._hung >= len(self.device_pool)
 
     def is_out(self, lease: Lease[D]) -> bool:
-        """False once it was taken back, or settled. Any thread may ask."""
+        """Return False once the lease was revoked or settled. Thread-safe."""
         return lease.episode_id in self._out
 
     def settle(self, lease: Lease[D], now: float) -> bool:
-        """Keep a lease from being taken back while it is returned; False: it was taken back.
+        """Protect a lease from being revoked while it is returned; return False if it was revoked.
 
-        Then its device is free again from here on, and nothing else is to be returned.
+        In that case this frees its device, and the caller must not return the lease.
         """
         if self._out.pop(lease.episode_id, None) is not None:
             return True
@@ -227,7 +227,7 @@ class EpisodeScheduler(Generic[D]):
         return not budget.fresh and not self._queued
 
     def _choose(self, ready: list[str], *, fresh: bool) -> tuple[Assignment, str] | None:
-        """The first queued task that a ready device may play, or else a fresh one."""
+        """Return the first queued task that a ready device may play, or else a fresh one."""
         for place, assignment in enumerate(self._queued):
             tried_all = len(assignment.failed_on) >= len(self.device_pool)
             for device in ready:
@@ -249,13 +249,13 @@ class EpisodeScheduler(Generic[D]):
         self._return(lease, now, fault=True if isinstance(error, DeviceError) else None)
 
     def abandoned(self, lease: Lease[D], now: float) -> None:
-        """Return a lease whose episode was cut short by a stop; its task is queued as it was."""
+        """Return a lease whose episode was cut short by a stop; its task is queued unchanged."""
         if lease.episode_id in self._leased:
             self._queued.append(lease.assignment)
         self._return(lease, now, fault=None)
 
     def _hear(self, lease: Lease[D], ending: Ending) -> None:
-        """Tell the source how an attempt ended, and queue the next one if it has no verdict."""
+        """Report an ending to the source; queue the next attempt if there is no verdict."""
         self._source.hear(lease.assignment.task, ending)
         if ending.broken:
             self._retry(lease)
@@ -272,7 +272,7 @@ class EpisodeScheduler(Generic[D]):
 
     def _return(self, lease: Lease[D], now: float, *, fault: bool | None) -> None:
         self._out.pop(lease.episode_id, None)
-        if self._leased.pop(lease.episode_id, None) is None:  # it was left behind, and is back
+        if self._leased.pop(lease.episode_id, None) is None:  # it was left behind, and returns now
             self._hung -= 1
         else:
             self.in_flight -= 1

@@ -1,9 +1,9 @@
-"""A file of fixed slots, one for each phone of a collector: its state, and its screen as a JPEG.
+"""A memory-mapped file with a fixed slot for each phone: its state, and its screen as a JPEG.
 
-Collectors write it below `RUN/live/` (`live_feed`), or the learner does for those whose disk it
-does not share (`engine.ingest.live_relay`); `view.live_wall` reads it. Each slot has a checksum, so
-that a reader needs no lock: a slot that is just being written is read again later. Nothing depends
-on it; where the disk refuses it, it goes dark.
+Collectors write it in `RUN/live/` (`live_feed`); for collectors on another disk the learner does
+(`engine.ingest.live_relay`). `view.live_wall` reads it. Each slot has a checksum, so readers need
+no lock: a slot that is being written fails the check and is read again later. Nothing depends on
+it; if the disk refuses writes, it stops.
 """
 
 from __future__ import annotations
@@ -17,14 +17,14 @@ import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
-HEADER = struct.Struct("<QQIII")  # changes, pictures, bytes of state and picture, their checksum
+HEADER = struct.Struct("<QQIII")  # changes, pictures, bytes of state and of picture, CRC-32
 SLOT_BYTES = 16384
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """What a phone shows. Both counts grow with each change, the second with each picture."""
+    """What a phone shows. `changes` grows with each change, `pictures` with each new picture."""
 
     changes: int
     pictures: int
@@ -37,14 +37,14 @@ class Slot:
 
 
 class SlotFile:
-    """The writer of such a file, which is made when something is first written. Thread-safe."""
+    """The writer of such a file, which is created at the first write. Thread-safe."""
 
     def __init__(self, path: Path, slots: int) -> None:
         self._path = path
         self._size = slots * SLOT_BYTES
         self._lock = threading.Lock()
         self._memory: mmap.mmap | None = None
-        self.broken = False  # the disk has refused it, or it was closed
+        self.broken = False  # True after a failed write or `close`
 
     def write(self, number: int, slot: Slot) -> None:
         content = slot.state + slot.picture
@@ -57,7 +57,7 @@ class SlotFile:
                 memory[start : start + HEADER.size + len(content)] = header + content
 
     def close(self) -> None:
-        """Release the memory; what was written stays, and gets old."""
+        """Unmap the file; what was written stays in it."""
         with self._lock:
             self.broken = True
             if self._memory is not None:
@@ -68,7 +68,7 @@ class SlotFile:
             try:
                 file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
                 try:
-                    os.posix_fallocate(file, 0, self._size)  # a full disk: an error, no SIGBUS
+                    os.posix_fallocate(file, 0, self._size)  # a full disk raises here: no SIGBUS
                     self._memory = mmap.mmap(file, self._size)
                 finally:
                     os.close(file)

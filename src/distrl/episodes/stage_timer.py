@@ -1,4 +1,4 @@
-"""Seconds by stage, added up over all that pass them: also while they are being spent."""
+"""Measures seconds by stage, summed over everything that is in it, also while it still runs."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ S = TypeVar("S", bound=str)
 
 
 class StageTimer(Generic[S]):
-    """Times named stages by `clock`. Thread-safe; what is under way counts up to now."""
+    """Measures named stages by `clock`. Thread-safe; intervals in progress count up to now."""
 
     def __init__(
         self, stages: Iterable[S] = (), clock: Callable[[], float] = time.perf_counter
@@ -21,12 +21,12 @@ class StageTimer(Generic[S]):
         self._clock = clock
         self._lock = threading.Lock()
         self._spent: dict[S, float] = dict.fromkeys(stages, 0.0)
-        self._under_way: dict[int, tuple[S, int, float]] = {}  # stage, how many at once, since when
+        self._under_way: dict[int, tuple[S, int, float]] = {}  # stage, count, start time
         self._begun = 0
 
     @contextmanager
     def at(self, stage: S, count: int = 1) -> Iterator[None]:
-        """Time `count` that are in this stage at once."""
+        """Measure the context's time in this stage, multiplied by `count`."""
         number = self.begin(stage, count)
         try:
             yield
@@ -34,17 +34,17 @@ class StageTimer(Generic[S]):
             self.end(number)
 
     def until(self, awaited: Future[Any], stage: S) -> None:
-        """Time one until `awaited` is done."""
+        """Measure one until `awaited` is done."""
         number = self.begin(stage)
         awaited.add_done_callback(lambda _: self.end(number))
 
     def add(self, stage: S, seconds: float) -> None:
-        """Count seconds that were timed elsewhere."""
+        """Add seconds that were measured elsewhere."""
         with self._lock:
             self._spent[stage] = self._spent.get(stage, 0.0) + seconds
 
     def spent(self) -> dict[S, float]:
-        """Seconds so far, by stage."""
+        """Return the seconds so far, by stage."""
         with self._lock:
             now, spent = self._clock(), dict(self._spent)
             for stage, count, begun in self._under_way.values():
@@ -52,7 +52,7 @@ class StageTimer(Generic[S]):
             return spent
 
     def begin(self, stage: S, count: int = 1) -> int:
-        """Time `count` until `end` is called with the number that this returns, by any thread."""
+        """Measure `count` until any thread calls `end` with the returned number."""
         with self._lock:
             self._begun += 1
             self._under_way[self._begun] = stage, count, self._clock()

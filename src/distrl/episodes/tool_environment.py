@@ -1,17 +1,17 @@
-"""A device as an environment of tools, for trainers that call functions: TRL and others.
+"""A device as an environment with tool calls, for trainers such as TRL.
 
     GRPOTrainer(…, environment_factory=ToolEnvironment)
 
-It keeps to the contract of TRL's `environment_factory` (1.16) and needs none of its code: made
-without arguments, `reset` with the columns of a row (`task`: an id such as notes.create/train/3),
-`get_reward` at the end, and every other public method is a tool that its docstring describes. A
-tool returns the screen as text, its elements numbered, so that a language model can act; with
-`pictures` a picture as well, as blocks of content. Whatever is wrong with a call is a `ValueError`,
-which trainers show to the model.
+It implements the contract of TRL's `environment_factory` (1.16) without importing TRL: the class is
+created without arguments, `reset` gets the columns of a row (`task`: an id such as
+notes.create/train/3), `get_reward` is called at the end, and every other public method is a tool
+whose docstring describes it to the model. A tool returns the screen as text with numbered elements;
+with `pictures` it returns content blocks with a picture as well. An invalid call raises
+`ValueError`, which trainers show to the model.
 
-The default is a simulated phone with tasks and exact judges. Any other device goes in the same way:
-`partial(ToolEnvironment, device, judge)`, with `instruction` in place of `task` in the dataset, or
-with `tasks=[...]` of your own, which `task` then names.
+The default is a simulated phone with tasks and exact judges. For any other device use
+`partial(ToolEnvironment, device, judge)`, and `instruction` in place of `task` in the dataset, or
+pass your own `tasks=[...]`, which the column `task` then refers to by id.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import load_task
 
 Observed = str | list[dict[str, Any]]
-STEP_LIMIT = 15  # of instructions that are no task of ours
+STEP_LIMIT = 15  # for instructions from the dataset
 SWIPES = {"up": (0.5, 0.7, 0.5, 0.3), "down": (0.5, 0.3, 0.5, 0.7),
           "left": (0.8, 0.5, 0.2, 0.5), "right": (0.2, 0.5, 0.8, 0.5)}  # fmt: skip
 OVER = "the episode is over: call no more tools"
@@ -70,7 +70,7 @@ KEYS: dict[str, Action] = {
 
 
 class ToolEnvironment:
-    """One device and one task at a time. `reward` is 1.0 once the task is done and said to be."""
+    """One device and one task at a time. `reward` is 1.0 if it is done and the agent says so."""
 
     def __init__(
         self,
@@ -97,7 +97,7 @@ class ToolEnvironment:
         self.reason = ""
 
     def reset(self, **columns: Any) -> str:
-        """Begin the task of a row, and return its first screen; trainers take text here."""
+        """Begin the task of a row, and return its first screen as text, which trainers expect."""
         task = self._tasks.get(str(columns.get("task"))) or _task(columns)
         self._device.reset(task.seed)
         self._task = self._judge.begin(task) or task
@@ -105,13 +105,13 @@ class ToolEnvironment:
         return self._described()
 
     def __str__(self) -> str:
-        """The task and the screen as they are, for agents that were not there at the reset."""
+        """Describe the task and the current screen, for an agent that starts after the reset."""
         if self._task is None:
             return "no task yet: call reset first"
         return "\n".join([f"Task: {self._task.instruction}", *self._listed()])
 
     def get_reward(self) -> float:
-        """1.0 if the task was done and said to be, else 0.0."""
+        """Return 1.0 if the task was done and the agent said so, else 0.0."""
         return self.reward
 
     # Tools ---------------------------------------------------------------------------------------
@@ -297,7 +297,7 @@ class ToolEnvironment:
         return [picture, {"type": "text", "text": text}]
 
     def _described(self) -> str:
-        """The elements of the screen, numbered as `tap` takes them; the task above the first."""
+        """List the numbered elements of the screen; on the first screen with the task above."""
         return "\n".join(self._listed()) if self.steps else str(self)
 
     def _listed(self) -> list[str]:

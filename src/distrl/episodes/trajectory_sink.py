@@ -1,4 +1,4 @@
-"""Where a collector's trajectories go: the learner's store, a connection, a list."""
+"""The receiver of a collector's trajectories: the learner's store, a connection, or a list."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from distrl.records import Trajectory
 
 
 class TrajectorySink(Protocol):
-    """`put` returns once a trajectory is durable: False if it is a duplicate.
+    """`put` returns when a trajectory is durable; it returns False for a duplicate.
 
-    It may block, which delays this device alone as long as fewer than `collector.DELIVERING` wait.
-    What it raises ends the collector, so retrying is up to the sink. Many threads call it at once.
+    It may block; that delays only this device, as long as fewer than `collector.DELIVERING` wait.
+    An exception ends the collector, so the sink must do its own retries. It must be thread-safe.
     """
 
     def put(self, trajectory: Trajectory) -> bool: ...

@@ -1,12 +1,12 @@
-"""Behaviour cloning: teaches any policy of ours by demonstrations, on the path that it acts on.
+"""Behaviour cloning: trains any `VlmPolicy` on demonstrations, through the code that it acts with.
 
-Prompts are written and answers are tokenised as when the policy acts, and what is minimised is
-minus the log-probability that `score` gives the demonstrated answer. Adapters are trained where the
-policy wears them, the whole model where it does not. The critic is left as it is.
+Prompts are written and answers are tokenised as when the policy acts. The loss is minus the
+log-probability that `score` gives the demonstrated answer. If the policy has adapters, only they
+are trained, otherwise the whole model. The critic is not trained.
 
-Processes play demonstrations and write them as prompts; answers are drawn at random from the newest
-`pool` of them, since steps of one episode are alike. How far it has come is measured on tasks of
-the test split: the probability of the demonstrated answer, which is how often sampling gives it.
+Worker processes play demonstrations and write them as prompts. Batches are drawn at random from the
+newest `pool` samples, since steps of one episode are alike. Progress is measured on tasks of the
+test split, as the probability of the demonstrated answer: how often sampling would give it.
 (`imitation` is for the starter alone, and also trains its screen reader.)
 """
 
@@ -34,7 +34,7 @@ from distrl.processor import bf16_obstacle
 from distrl.records import Split
 from phonesim.tasks.task_sets import template_names
 
-VALIDATION_SEED = 77  # other phones and texts than any training sample
+VALIDATION_SEED = 77  # phones and texts that no training sample has
 
 
 class PromptedAnswer(NamedTuple):
@@ -46,7 +46,7 @@ class PromptedAnswer(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class CloningSettings(Checked):
-    """The defaults are for a language model of 135 M parameters on a GPU."""
+    """Settings; the defaults are for a language model of 135 M parameters on a GPU."""
 
     steps: Annotated[int, Bounds(1)] = 3000
     minutes: Annotated[float, Bounds(0.01, unit="minutes, then it ends before all steps")] = (
@@ -65,7 +65,7 @@ class CloningSettings(Checked):
     shopping_weight: Annotated[int, Bounds(1)] = 2
     validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 512
     validate_every: Annotated[int, Bounds(1, unit="steps")] = 500
-    templates: tuple[str, ...] = ()  # those that are demonstrated; none: all of the train split
+    templates: tuple[str, ...] = ()  # the templates to demonstrate; empty: all of the train split
     precision: Annotated[
         Literal["auto", "full", "bf16"],
         Meaning("auto: bf16 on a GPU, full on a CPU; bf16 is quicker on one with AVX512-BF16"),
@@ -74,7 +74,7 @@ class CloningSettings(Checked):
 
 
 def settings_for(device: str, cores: int) -> CloningSettings:
-    """On a GPU what a model of 135 M parameters needs; on a CPU a few steps of it, to look at."""
+    """Return the defaults for a GPU; for a CPU, a short run of a few steps, to try it out."""
     settings = CloningSettings(processes=min(8, max(1, cores - 1)))
     if device != "cpu":
         return settings
@@ -96,14 +96,14 @@ class CloningProgress:
 
     step: int
     seconds: float
-    tokens: int  # that went through the model with a gradient
-    waited: float  # seconds for demonstrations
-    loss: float  # nats for an answer
+    tokens: int  # tokens trained on so far
+    waited: float  # seconds spent waiting for demonstrations
+    loss: float  # nats per answer
     validation: float | None = None  # mean probability of the demonstrated answer
 
 
 class Demonstrations(IterableDataset[PromptedAnswer]):
-    """Demonstrations without end, as prompts; each worker plays tasks of its own."""
+    """An endless stream of demonstrations, as prompts; each worker plays its own tasks."""
 
     def __init__(self, recipe: SampleRecipe, prompter: Prompter) -> None:
         self.recipe = recipe
@@ -121,7 +121,7 @@ def clone(
     settings: CloningSettings,
     seen: Callable[[CloningProgress], None] = lambda progress: None,
 ) -> list[CloningProgress]:
-    """Teach the policy in place; return its learning curve, each point of which `seen` gets."""
+    """Train the policy in place; call `seen` with each point of the learning curve; return it."""
     recipe = _recipe(settings, policy)
     held_out = replace(
         recipe, split="test", slip_rate=0.0, fresh_words=0.0, grounding=0.0, seed=VALIDATION_SEED
@@ -159,20 +159,20 @@ class Cloning:
         policy.sampling = replace(policy.sampling, temperature=1.0)
 
     def next_of(self, samples: Iterator[list[PromptedAnswer]]) -> list[PromptedAnswer]:
-        """The next batch; the time until it is there counts as waiting."""
+        """Return the next batch, and add the time until it arrives to the waiting time."""
         asked = time.monotonic()
         batch = next(samples)
         self._waited += time.monotonic() - asked
         return batch
 
     def share_done(self, step: int) -> float:
-        """Of the steps or of the minutes, whichever end first."""
+        """Return the fraction done, of the steps or of the minutes, whichever is larger."""
         minutes = (time.monotonic() - self._began) / 60
         return max(step / self.settings.steps, minutes / self.settings.minutes)
 
     def step(self, samples: Sequence[PromptedAnswer], number: int) -> Tensor:
-        """One step of the optimiser; the mean loss of an answer, [], which a GPU may still be
-        computing while the next prompts are written.
+        """Do one optimiser step; return the mean loss of an answer, [], without waiting for the
+        GPU: it may still compute while the next prompts are written.
         """
         for group in self._optimizer.param_groups:
             group["lr"] = self._learning_rate(number)
@@ -188,7 +188,7 @@ class Cloning:
 
     @torch.no_grad()
     def validate(self, samples: Sequence[PromptedAnswer]) -> float:
-        """The mean probability of the demonstrated answers."""
+        """Return the mean probability of the demonstrated answers."""
         chunks = _chunks(samples, self.settings.micro_batch)
         return float(torch.cat([self._log_probs(some).exp() for some in chunks]).mean())
 
@@ -204,7 +204,7 @@ class Cloning:
         return (scores.log_probs * scores.token_mask).sum(1)
 
     def _learning_rate(self, step: int) -> float:
-        """Up in a line, then down in a half cosine to a hundredth."""
+        """Linear warm-up, then cosine decay to a hundredth of the highest rate."""
         settings = self.settings
         if step < settings.warm_up:
             return settings.learning_rate * step / settings.warm_up
@@ -229,7 +229,7 @@ def _recipe(settings: CloningSettings, policy: VlmPolicy) -> SampleRecipe:
 def _loader(
     demonstrations: Demonstrations, settings: CloningSettings
 ) -> Iterator[list[PromptedAnswer]]:
-    """Batches, drawn from a pool that each batch renews by as many."""
+    """Yield random batches from a ring buffer, into which a batch of new samples goes each time."""
     options: dict[str, Any] = {}
     if settings.processes:
         options = {"multiprocessing_context": "fork", "prefetch_factor": 4}
@@ -252,7 +252,7 @@ def _loader(
 
 
 def _chunks(samples: Sequence[PromptedAnswer], size: int) -> list[Sequence[PromptedAnswer]]:
-    """Of prompts of about one length: what is padded is computed for nothing."""
+    """Split samples into chunks of similar prompt length, to save padding."""
     alike = sorted(samples, key=lambda each: len(each.prompt.text))
     return [alike[first : first + size] for first in range(0, len(alike), size)]
 
@@ -260,7 +260,7 @@ def _chunks(samples: Sequence[PromptedAnswer], size: int) -> list[Sequence[Promp
 def _autocast(
     device: torch.device, precision: Literal["auto", "full", "bf16"]
 ) -> AbstractContextManager[object]:
-    """`InvalidSetting`: bf16 on a CPU that had better compute in float32."""
+    """Return the autocast context; raise `InvalidSetting` for bf16 on an unsuitable CPU."""
     on_cpu = device.type == "cpu"
     if precision == "full" or (precision == "auto" and on_cpu):
         return nullcontext()
@@ -270,7 +270,7 @@ def _autocast(
 
 
 def demonstrated(split: Split, count_of: int, prompter: Prompter) -> list[PromptedAnswer]:
-    """So many demonstrated answers of a split, without slips: to look at, and to measure on."""
+    """Return `count_of` demonstrated answers of a split, without slips, for evaluation."""
     recipe = SampleRecipe(
         tuple(template_names(split)), elements=prompter.reads_elements, split=split, slip_rate=0.0
     )

@@ -1,9 +1,9 @@
 """Trains the starter model on demonstrations, from random weights.
 
 Samples stream in from scripted demonstrations (`sample_stream`), are kept in a ring buffer
-(`SampleReservoir`), and are drawn in random batches. The weights that are kept are an exponential
-moving average of those that are trained: steadier, and a little better. The learning curve (losses,
-and the share of right actions on the validation set, tasks of the test split) is returned as it was
+(`SampleReservoir`), and are drawn in random batches. The saved weights are an exponential moving
+average (EMA) of the trained ones: less noisy, and a little better. The learning curve (losses, and
+the fraction of right actions on a validation set from the test split) is passed on as it is
 measured, so that it can be saved beside the model.
 """
 
@@ -27,12 +27,12 @@ from distrl.imitation.sample_stream import SLAB, SampleRecipe, SampleStream, ope
 from phonesim.tasks.task_sets import template_names
 
 Count = Annotated[int, Bounds(1)]
-NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps, or seconds, from one point of the curve to the next
+NOTE_EVERY, NOTE_SECONDS = 50, 10.0  # steps or seconds between points of the curve
 
 
 @dataclass(frozen=True, slots=True)
 class ImitationSettings:
-    """The defaults are about what trained the model that we ship (docs/starter.md)."""
+    """Settings; the defaults are about those of the shipped model (docs/starter.md)."""
 
     steps: Count = 14_000
     batch: Annotated[int, Bounds(1, unit="samples")] = 256
@@ -40,15 +40,15 @@ class ImitationSettings:
     warm_up: Annotated[int, Bounds(0, unit="steps")] = 200
     weight_decay: Annotated[float, Bounds(0.0)] = 0.01
     max_gradient: Annotated[float, Bounds(0.0, unit="(norm of the gradient)")] = 1.0
-    averaging: Share = 0.999  # of the running mean of the weights, per step
+    averaging: Share = 0.999  # EMA decay of the weights, per step
     reservoir: Annotated[int, Bounds(1, unit=f"samples, a multiple of {SLAB}")] = 49_152
     fill: Annotated[int, Bounds(1, unit="samples before the first step")] = 4_096
     processes: Count = 14
     slip_rate: Share = 0.12
-    fresh_words: Share = 0.5  # of the demonstrated tasks, which are about made-up texts
-    grounding: Share = 0.4  # of the episodes, which are walks over what stands on a screen
-    freeze_encoder: bool = False  # and train the decoder alone
-    shopping_weight: int = 2  # how often a shopping template comes for each general one
+    fresh_words: Share = 0.5  # fraction of demonstrated tasks that use made-up texts
+    grounding: Share = 0.4  # fraction of episodes that are walks (`Demonstrator.ground`)
+    freeze_encoder: bool = False  # train only the decoder
+    shopping_weight: int = 2  # sampling weight of a shopping template, relative to a general one
     validation_set: Annotated[int, Bounds(1, unit="samples of the test split")] = 2_048
     validate_every: Annotated[int, Bounds(1, unit="steps")] = 500
     enough: Share = 1.0  # stop early once this share of the validation set is right
@@ -69,17 +69,17 @@ class Progress:
 
     step: int
     seconds: float
-    samples: int  # made so far
+    samples: int  # generated so far
     action_loss: float
     reading_loss: float
     right_signs: float
     right_actions: float  # of the last batch
-    validation: float | None = None  # right actions on the test split, by the averaged weights
+    validation: float | None = None  # fraction of right actions on the test split, EMA weights
     by_word: dict[str, float] = field(default_factory=dict)
 
 
 def recipe_of(settings: ImitationSettings, model: StarterModel) -> SampleRecipe:
-    """Every training template, those of the shops more often."""
+    """Return a recipe of all training templates, the shopping ones weighted."""
     general = template_names("train", "general")
     shopping = template_names("train", "shopping") * settings.shopping_weight
     return SampleRecipe(
@@ -93,7 +93,7 @@ def recipe_of(settings: ImitationSettings, model: StarterModel) -> SampleRecipe:
 
 
 class Imitation:
-    """One training run. `run` does its steps; `averaged` are the weights to keep."""
+    """One training run. `run` does its steps; `averaged` are the EMA weights, to be saved."""
 
     def __init__(
         self,
@@ -102,7 +102,7 @@ class Imitation:
         seen: Callable[[Progress], None] = lambda progress: None,
         keep: Callable[[StarterModel], None] = lambda averaged: None,
     ) -> None:
-        """`seen` gets each point of the curve; `keep` the averaged model at each validation."""
+        """`seen` gets each point of the curve, `keep` the EMA model after each validation."""
         self.model = model
         self.settings = settings
         self.device = next(model.parameters()).device
@@ -127,7 +127,7 @@ class Imitation:
         self._generator = torch.Generator(self.device).manual_seed(settings.seed)
         self._began = self._noted = time.monotonic()
         self._step = 0
-        self._best = 0.0  # validation so far
+        self._best = 0.0  # best validation result so far
 
     def run(self, stream: SampleStream, validation_set: dict[str, Tensor]) -> None:
         reservoir = SampleReservoir(self.settings.reservoir, self.device)
@@ -170,7 +170,7 @@ class Imitation:
         )
 
     def _learning_rate(self) -> float:
-        """Up in a line, then down in a half cosine to a hundredth."""
+        """Linear warm-up, then cosine decay to a hundredth of the highest rate."""
         settings = self.settings
         if self._step < settings.warm_up:
             return settings.learning_rate * (self._step + 1) / settings.warm_up
@@ -185,7 +185,7 @@ class Imitation:
         return losses
 
     def _replay(self, batch: dict[str, Tensor]) -> None:
-        """On a GPU a step is two thousand small kernels; as one graph they need no CPU."""
+        """Train by replaying a CUDA graph: a step is two thousand small kernel launches without."""
         if self._graph is None:
             self._record(batch)
             return
@@ -194,7 +194,7 @@ class Imitation:
         self._graph.replay()
 
     def _record(self, batch: dict[str, Tensor]) -> None:
-        """A few plain steps first, on a stream of their own, as recording demands."""
+        """Capture the CUDA graph, after a few warm-up steps on a side stream, as capture needs."""
         self._batch = {name: tensor.clone() for name, tensor in batch.items()}
         stream: Any = torch.cuda.Stream()  # type: ignore[no-untyped-call]
         stream.wait_stream(torch.cuda.current_stream())
@@ -210,7 +210,7 @@ class Imitation:
 
     @torch.no_grad()
     def _optimize(self) -> None:
-        """One step of the masters in float32; the model follows in whatever it computes in."""
+        """Step the float32 master weights, then copy them to the model in its own dtype."""
         gradients = [_gradient(parameter) for parameter in self._trained]
         torch._foreach_copy_([_gradient(master) for master in self.masters], gradients)
         torch.nn.utils.clip_grad_norm_(self.masters, self.settings.max_gradient)
@@ -224,12 +224,12 @@ class Imitation:
 
     @torch.no_grad()
     def take_average(self) -> None:
-        """Put the averaged weights into the model."""
+        """Copy the EMA weights into the model."""
         torch._foreach_copy_(self._trained, self.averaged)
 
     @torch.no_grad()
     def validate(self, validation_set: dict[str, Tensor]) -> tuple[float, dict[str, float]]:
-        """Share of right actions, by the averaged weights: of all samples, and by first word."""
+        """Return the fraction of right actions with EMA weights, in all and by first word."""
         self.take_average()
         right = []
         for at in range(0, len(validation_set["answer"]), self.settings.batch):
@@ -257,7 +257,7 @@ def _gradient(parameter: Tensor) -> Tensor:
 def make_validation_set(
     recipe: SampleRecipe, count: int, processes: int, device: torch.device
 ) -> dict[str, Tensor]:
-    """Samples of a recipe, made once."""
+    """Generate about `count` samples of a recipe (rounded down to whole slabs)."""
     slab = max(1, min(64, count // processes))
     count = count // slab * slab
     reservoir = SampleReservoir(count, device)
@@ -273,6 +273,6 @@ def _transfer(stream: SampleStream, reservoir: SampleReservoir, *, wait: bool) -
         number, arrays = taken
         reservoir.add(arrays)
         if reservoir.device.type == "cuda":
-            torch.cuda.current_stream().synchronize()  # the slab is written again when given back
+            torch.cuda.current_stream().synchronize()  # finish the copy before the slab is reused
         stream.give_back(number)
         wait = False

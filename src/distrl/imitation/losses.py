@@ -1,10 +1,10 @@
 """The losses of imitation.
 
-`action`: minus the log-probability of the demonstrated answer. Where a tap may land on any of
-several places, they count together: −log Σ p(place). `ink`, `starts`, `signs`: is there something
-at this place of the screen, does a word begin here, which sign is it; these train the screen reader
-directly, for a reader trained by the actions alone never begins to read (docs/log.md). They are 0
-for a model whose encoder is frozen.
+`action`: minus the log-probability of the demonstrated answer. If a tap on any of several places is
+right, their probabilities are summed: −log Σ p(place). `ink`, `starts`, `signs`: is there ink at
+this place of the screen, does an item begin here, which sign is it. These train the screen reader
+directly: a reader trained only through the action loss never begins to read (docs/log.md). They
+are 0 for a model whose encoder is frozen.
 """
 
 from __future__ import annotations
@@ -19,13 +19,13 @@ from torch.nn import functional
 from distrl.agent.starter.model import StarterModel
 from distrl.agent.starter.screen_reader import Opinions
 
-MAX_SIGNS = 640  # of one screen; one in a few hundred has more, and is trained on that many
+MAX_SIGNS = 640  # per screen; one in a few hundred has more, and the rest are ignored
 PLACE_AT = 1  # index of the place in the answer to tap or hold: <tap><12,34><end>
 
 
 @dataclass(frozen=True, slots=True)
 class ImitationLosses:
-    """Each a mean over the batch, differentiable; and two shares of what was right."""
+    """Differentiable losses, each a mean over the batch; and two measures of accuracy."""
 
     action: Tensor
     ink: Tensor
@@ -40,7 +40,7 @@ class ImitationLosses:
 
 
 def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> ImitationLosses:
-    """Every shape depends on the batch's size alone, so that a GPU can replay it as one graph."""
+    """Compute the losses. All shapes depend only on the batch size, for use in a CUDA graph."""
     prompt, answer = batch["prompt"].long(), batch["answer"].long()
     opinions: Opinions | None = None
     if any(parameter.requires_grad for parameter in model.encoder.parameters()):
@@ -63,7 +63,7 @@ def imitation_losses(model: StarterModel, batch: dict[str, Tensor]) -> Imitation
 
 
 def unpack_bits(packed: Tensor) -> Tensor:
-    """Bytes [n, k] as bool [n, 8 · k], the highest bit first, as numpy packs them."""
+    """Unpack bytes [n, k] to bool [n, 8 · k], the highest bit first, as numpy packs them."""
     shifts = torch.arange(7, -1, -1, device=packed.device)
     return ((packed.unsqueeze(-1) >> shifts) & 1).flatten(1).bool()
 
@@ -71,7 +71,9 @@ def unpack_bits(packed: Tensor) -> Tensor:
 def answer_surprise(
     log_probs: Tensor, answer: Tensor, mask: Tensor, cells: Tensor, first_place: int
 ) -> tuple[Tensor, Tensor]:
-    """−log p of every token, equal places taken together; and whether the best answer is right."""
+    """Return −log p of every token, with p summed over equally right places, and whether the most
+    likely answer is right.
+    """
     surprise = -log_probs.gather(-1, answer.unsqueeze(-1)).squeeze(-1)
     best = log_probs.argmax(-1)
     right = (best == answer) | ~mask

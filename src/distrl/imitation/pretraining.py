@@ -1,10 +1,10 @@
-"""From random weights to a directory with a model in it: the work of `distrl imitate`.
+"""Pretrains the starter model and saves it to a directory: the work of `distrl imitate`.
 
 The directory is a Hugging Face model (config.json, model.safetensors in bfloat16, tokenizer) that
 every part of DistRL opens by its path, with the learning curve and the settings beside it. With
-`start`, training goes on from a saved model; with `freeze_encoder`, its encoder, which reads the
-screen, stays as it is. Until the end the newest validated model stands in a directory beside it
-(`unfinished`): it is what a run that was killed leaves, and a model like any other.
+`start`, training continues from a saved model; with `freeze_encoder`, its encoder, which reads the
+screen, is frozen. During training the latest validated model is saved next to that directory
+(`unfinished`). A run that was killed leaves it behind, and it can be opened like any other model.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from distrl.imitation.sample_arrays import bytes_per_sample
 from distrl.imitation.sample_stream import SLAB, SLABS, open_stream
 from phonesim.drawing.icons import ICONS
 
-VALIDATION_SEED = 77  # other phones and texts than any training sample
+VALIDATION_SEED = 77  # phones and texts that no training sample has
 GIGABYTE = 1e9
 CURVE, SETTINGS = "curve.json", "imitation.json"
 
@@ -49,9 +49,9 @@ def pretrain(
     start: Path | None = None,
     seen: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Train a model and save it; return its learning curve, each point of which `seen` gets."""
+    """Train a model and save it; call `seen` with each point of the learning curve; return it."""
     _check_device(device)
-    try:  # before anything is spent: it is written at the end
+    try:  # fail before training: the directory is written at the end
         directory.mkdir(parents=True, exist_ok=True)
         if any(directory.iterdir()):
             raise UsageError(f"{directory} is not empty; give a directory that is not there yet")
@@ -79,7 +79,7 @@ def pretrain(
         curve.append(dataclasses.replace(progress, by_word=named))
         seen(curve[-1])
 
-    # The processes are forked before the GPU is touched: it does not survive a fork.
+    # Fork the workers before the first use of the GPU: CUDA contexts do not survive a fork.
     with open_stream(recipe, settings.processes) as stream:
         placed: Any = model.to(torch.device(device))  # type: ignore[arg-type]
         if placed.device.type == "cuda":
@@ -102,12 +102,12 @@ def pretrain(
 
 
 def unfinished(directory: Path) -> Path:
-    """Where the newest model of a run is that has not come to its end."""
+    """Return the directory of the latest validated model of an unfinished run."""
     return directory.with_name(f"{directory.name}-unfinished")
 
 
 def settings_for(device: str, cores: int) -> ImitationSettings:
-    """On a GPU what our model was trained with; on a CPU a small share of it, to look at."""
+    """Return the settings of the shipped model for a GPU; for a CPU, a short run to try it out."""
     settings = ImitationSettings(processes=min(ImitationSettings().processes, max(1, cores - 1)))
     if device != "cpu":
         return settings
@@ -123,7 +123,7 @@ def settings_for(device: str, cores: int) -> ImitationSettings:
 
 
 def check_memory(settings: ImitationSettings, device: str, available: int) -> None:
-    """Refuse samples that do not fit into `available` bytes before the kernel kills the process."""
+    """Raise `UsageError` if the samples need more than `available` bytes, to avoid an OOM kill."""
     samples = settings.validation_set + settings.processes * SLABS * SLAB
     samples += settings.reservoir if device == "cpu" else 0
     if (needed := samples * bytes_per_sample()) > available:
@@ -135,7 +135,7 @@ def check_memory(settings: ImitationSettings, device: str, available: int) -> No
 
 
 def _read(start: Path) -> StarterModel:
-    """A saved model, in full precision."""
+    """Load a saved model in float32."""
     try:
         model = StarterModel.from_pretrained(start, dtype=torch.float32, local_files_only=True)
     except (OSError, ValueError) as error:
@@ -144,18 +144,18 @@ def _read(start: Path) -> StarterModel:
 
 
 def save(model: StarterModel, directory: Path) -> None:
-    """Write a model with its tokenizer, in half precision: whole or not at all."""
+    """Write a model in bfloat16 with its tokenizer, atomically."""
     with atomic_directory(directory) as unfinished:
         halved: Any = model.to(torch.bfloat16)  # type: ignore[arg-type]
         halved.save_pretrained(unfinished)
         build_tokenizer().save_pretrained(unfinished)
         unfinished.chmod(0o755)
         for file in unfinished.iterdir():
-            file.chmod(0o644)  # it is as public as any other
+            file.chmod(0o644)  # readable by all, not only by the owner
 
 
 def _check_device(device: str) -> None:
-    """Refuse a missing device before an hour is spent on making samples."""
+    """Raise `UsageError` for a missing device before an hour is spent on making samples."""
     try:
         kind = torch.device(device).type
     except RuntimeError as error:

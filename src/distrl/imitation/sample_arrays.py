@@ -1,10 +1,10 @@
-"""Samples as arrays of fixed size, for shared memory and for GPUs, and the ring buffer of them.
+"""Samples as arrays of fixed size, for shared memory and GPUs, and a ring buffer of them.
 
 pixels   uint8   [n, 720, 360, 3]
-signs    int16   [n, 72, 120]       which sign is where; negative where a word begins
+signs    int16   [n, 72, 120]       the sign at each place; negative where an item begins
 prompt   int16   [n, 256]           padded with 0
 answer   int16   [n, 40]            padded with 0
-cells    uint8   [n, 324]           where a tap would do the same, one bit a cell
+cells    uint8   [n, 324]           cells where a tap has the same effect, one bit per cell
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def bytes_per_sample() -> int:
 
 
 def views(memory: memoryview | bytearray, count: int) -> dict[str, NDArray[np.generic]]:
-    """The arrays of `count` samples, one after the other in a block of memory."""
+    """Return the arrays of `count` samples as views into one block of memory."""
     arrays: dict[str, NDArray[np.generic]] = {}
     offset = 0
     for name, (shape, kind) in SHAPES.items():
@@ -58,7 +58,7 @@ def views(memory: memoryview | bytearray, count: int) -> dict[str, NDArray[np.ge
 
 
 def new_inputs() -> StarterInputs:
-    """The inputs of a starter model that is not on disk yet."""
+    """Return the input builder of a new starter model, without a directory on disk."""
     tokenizer = build_tokenizer()
     end, pad = int(tokenizer.eos_token_id), int(tokenizer.pad_token_id)
     return StarterInputs(AnswerTokens(tokenizer, end, frozenset({end}), pad), SIZE)
@@ -73,7 +73,9 @@ class SampleWriter:
         self._prompter = Prompter(self._dialect, PAST_ACTIONS)
 
     def write(self, sample: Sample, arrays: Arrays, index: int) -> bool:
-        """False (and nothing is written) if the answer is longer than MAX_ANSWER tokens."""
+        """Write a sample at `index`; return False, without writing, if its answer is longer than
+        MAX_ANSWER tokens or it has no signs.
+        """
         answer = self._inputs.answers.encode(self._dialect.write(sample.action, SIZE))
         if len(answer) > MAX_ANSWER or sample.signs is None:
             return False
@@ -99,8 +101,8 @@ _TORCH = {np.uint8: torch.uint8, np.int16: torch.int16}
 class SampleReservoir:
     """A ring buffer of the newest samples, on the device that trains.
 
-    Samples come in the order of their episodes; drawn at random from many they are nearly
-    independent. On a GPU the buffer is in its memory, so that a batch costs no transfer.
+    Samples arrive in the order of their episodes; random draws from many of them are nearly
+    independent. On a GPU the buffer is in GPU memory, so that a batch needs no transfer.
     """
 
     def __init__(self, capacity: int, device: torch.device) -> None:
@@ -125,7 +127,7 @@ class SampleReservoir:
         self.seen += count
 
     def tensor(self, name: str) -> Tensor:
-        """All samples of one of the arrays."""
+        """Return one of the arrays, for all samples."""
         return self._tensors[name][: len(self)]
 
     def draw(self, count: int, generator: torch.Generator) -> dict[str, Tensor]:

@@ -1,9 +1,9 @@
-"""Processes that make samples without end, and the shared memory through which they pass them on.
+"""Worker processes that generate an endless stream of samples into shared memory.
 
-Every process plays scripted solutions of its own tasks and fills slabs of shared memory; the
-trainer takes a full slab, copies it, and gives it back. No sample is pickled. The memory is
-anonymous and inherited by fork, so it vanishes with the processes; and they end with the trainer,
-even if that was killed.
+Every worker plays scripted solutions of its own tasks and fills slabs (batches of `SLAB` samples)
+in shared memory. The trainer takes a full slab, copies it, and gives it back. No sample is pickled.
+The memory is anonymous and inherited by fork, so it is freed with the processes. Workers exit when
+the trainer does, even if it was killed.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from phonesim.tasks.task_sets import load_task
 
 NUMBERS = 1_000_000  # tasks of each template
 SLAB = 64  # samples
-SLABS = 3  # of each process: one is filled, one waits, one is copied
-PATIENCE = 120.0  # seconds until a full slab must have come
+SLABS = 3  # per process: one is filled, one waits, one is copied
+PATIENCE = 120.0  # timeout in seconds for a full slab
 POLL_SECONDS = 1.0  # between two checks whether the other side is alive
 
 
 @dataclass(frozen=True, slots=True)
 class SampleRecipe:
-    """What the samples are of. A template named twice comes twice as often.
+    """What samples to generate. A template that is listed twice is drawn twice as often.
 
-    `signs`: those that the pixels are labelled with; none: they are not. `elements`: observations
-    have those of their screens.
+    `signs`: the classes for labelling pixels; empty: no labels. `elements`: whether observations
+    contain the elements of their screens.
     """
 
     templates: tuple[str, ...]
@@ -52,13 +52,13 @@ class SampleRecipe:
     split: Split = "train"
     drift: Drift = Drift()
     slip_rate: float = 0.12
-    fresh_words: float = 0.0  # the share of tasks about made-up texts
-    grounding: float = 0.0  # the share of walks over what stands on a screen
+    fresh_words: float = 0.0  # fraction of tasks that use made-up texts
+    grounding: float = 0.0  # fraction of episodes that are walks (`Demonstrator.ground`)
     seed: int = 0
 
 
 class SampleStream:
-    """Full slabs, as they come. Use it as `with open_stream(...) as stream`."""
+    """The trainer's side: full slabs as they arrive. Use `with open_stream(...) as stream`."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class SampleStream:
         self._workers = workers
 
     def take(self, *, wait: bool) -> tuple[int, Arrays] | None:
-        """A full slab and its number; without `wait`, None if there is none yet."""
+        """Return a full slab's number and arrays; without `wait`, None if there is none yet."""
         self._check_workers()
         if not wait and self._full.empty():
             return None
@@ -89,7 +89,7 @@ class SampleStream:
         )
 
     def _check_workers(self) -> None:
-        """A process that died would leave fewer and fewer samples, seen again and again."""
+        """Raise `ProcessError` if a worker died: training would reuse ever fewer samples."""
         dead = [worker for worker in self._workers if not worker.is_alive()]
         if dead:
             raise ProcessError(
@@ -103,8 +103,8 @@ class SampleStream:
 
 @contextmanager
 def open_stream(recipe: SampleRecipe, processes: int, slab: int = SLAB) -> Iterator[SampleStream]:
-    """Start the processes; they end with the context."""
-    context = multiprocessing.get_context("fork")  # the memory is inherited, not named
+    """Start the workers; terminate them when the context ends."""
+    context = multiprocessing.get_context("fork")  # workers inherit the anonymous memory
     full: Queue[int] = context.Queue()
     slabs = [
         views(memoryview(mmap.mmap(-1, slab * bytes_per_sample())), slab)
@@ -136,7 +136,7 @@ def _make_samples(
     free: Queue[int],
     full: Queue[int],
 ) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # it is for the trainer, which then ends us
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the trainer handles it and terminates us
     trainer = os.getppid()
     writer = SampleWriter(new_inputs())
     samples = endless_samples(recipe, number)
@@ -148,7 +148,7 @@ def _make_samples(
 
 
 def _free_slab(free: Queue[int], trainer: int) -> int | None:
-    """None when the trainer is gone."""
+    """Wait for a free slab and return its number; None if the trainer is gone."""
     while os.getppid() == trainer:
         with suppress(queue.Empty):
             return free.get(timeout=POLL_SECONDS)
@@ -156,8 +156,8 @@ def _free_slab(free: Queue[int], trainer: int) -> int | None:
 
 
 def endless_samples(recipe: SampleRecipe, stream: int) -> Iterator[Sample]:
-    """The samples of one process; another `stream` has other tasks."""
-    rng = random.Random(f"lessons/{recipe.seed}/{stream}")  # the text is part of the seed
+    """Yield the samples of one process; each `stream` number has its own tasks."""
+    rng = random.Random(f"lessons/{recipe.seed}/{stream}")  # the prefix is part of the seed
     device = SimulatedDevice(f"demonstrator {stream}", drift=recipe.drift)
     device.reset(0)
     if recipe.signs:

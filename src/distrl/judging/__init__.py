@@ -1,1 +1,1 @@
-"""Judges: the verdict on an episode, by device facts or by a vision-language model."""
+"""Judges, which give the verdict on an episode by device facts or a vision-language model."""

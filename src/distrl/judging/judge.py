@@ -1,11 +1,11 @@
 """The protocols of judges, the judge that defers its verdict, and what a verdict changes.
 
 A `Judge` runs during an episode: `phonesim.tasks.fact_judge.FactJudge` reads the facts of a
-simulated phone. A `TrajectoryJudge` (a vision-language model) sees a finished trajectory and
-nothing else, so it can be asked at once, later, or again. With one, `DeferredJudge` lets the
-episode end without a verdict, so that its phone does not wait, and `judge_thread_pool` judges it
-later. `judged` puts a verdict into a trajectory; the ending follows from it and from the last
-action, as in `episodes.episode`.
+simulated phone. A `TrajectoryJudge` (a vision-language model) sees only a finished trajectory, so
+it can judge at once, later, or again. With a `TrajectoryJudge`, `DeferredJudge` lets the episode
+end without a verdict, so that the phone does not wait, and `judge_thread_pool` judges the episode
+later. `judged` puts a verdict into a trajectory and derives the ending from the verdict and the
+last action, as `episodes.episode` does.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ class Judge(Protocol):
     """Judges one episode: `begin` before its first screen, `verdict` at any time after."""
 
     def begin(self, task: Task) -> Task | None:
-        """Set the task up; return it with its instruction where only the device knows that."""
+        """Set up the task; return it with its instruction if only the device knows it, or None."""
         ...
 
     def verdict(self, answer: str | None) -> Verdict | None:
@@ -37,14 +37,14 @@ NOBODY = "Nobody is there to answer."
 
 @runtime_checkable
 class KnowsUser(Protocol):
-    """A judge whose tasks come with a user who can be asked."""
+    """A judge whose tasks have a user who answers questions (`AskUser`)."""
 
     def reply(self, question: str) -> str: ...
 
 
 @runtime_checkable
 class EndsEpisode(Protocol):
-    """A judge of tasks that can end by themselves, as a web page does that took a wrong answer."""
+    """A judge of tasks that can end by themselves, as a web page does after a wrong answer."""
 
     def over(self) -> bool:
         """Whether the task has ended, so that no action can change the verdict any more."""
@@ -52,9 +52,9 @@ class EndsEpisode(Protocol):
 
 
 class DeferredJudge:
-    """Leaves the verdict to a judge of whole trajectories.
+    """Implements `Judge` without a verdict; a `TrajectoryJudge` gives it later.
 
-    Where tasks need preparation, `preparing` does it; its own verdict is not asked for.
+    If tasks need preparation, the judge `preparing` does it; its verdict is not used.
     """
 
     def __init__(self, preparing: Judge | None = None) -> None:
@@ -68,7 +68,7 @@ class DeferredJudge:
 
 
 class PreparedJudge:
-    """Has `preparing` put the task on the phone; the verdict is the other judge's."""
+    """Implements `Judge`: `preparing` sets up the task on the phone, `judge` gives the verdict."""
 
     def __init__(self, judge: Judge, preparing: Judge) -> None:
         self._judge = judge
@@ -83,7 +83,7 @@ class PreparedJudge:
 
 
 class DryRunJudge:
-    """For phones that are looked at and not touched: there is nothing to judge."""
+    """Implements `Judge` for dry runs: no action was carried out, so `verdict` raises `DryRun`."""
 
     def begin(self, task: Task) -> None: ...
 
@@ -93,7 +93,7 @@ class DryRunJudge:
 
 @dataclass(frozen=True, slots=True)
 class Judgement:
-    """A verdict with its time and cost (in the currency of the judge's prices)."""
+    """A verdict with its duration and its cost (in the currency of the judge's prices)."""
 
     verdict: Verdict
     seconds: float = 0.0
@@ -101,12 +101,12 @@ class Judgement:
     prompt_tokens: int = 0
     answer_tokens: int = 0
     cached: bool = False
-    second: Verdict | None = None  # of another judge, where one was asked
+    second: Verdict | None = None  # the verdict of a second judge, if one was asked
 
 
 @dataclass(frozen=True, slots=True)
 class JudgeRecord:
-    """A judgement as a line of a log, so that a reward can be traced to its judge."""
+    """A judgement as a log line, so that a reward can be traced back to its judge."""
 
     trajectory: str
     task: str
@@ -123,14 +123,14 @@ class JudgeRecord:
 
 
 class TrajectoryJudge(Protocol):
-    """Judges finished trajectories, from many threads; raises `JudgeError` for no verdict."""
+    """Judges finished trajectories, in many threads; raises `JudgeError` if it has no verdict."""
 
     def judge(self, trajectory: Trajectory) -> Judgement: ...
 
 
 @dataclass(frozen=True, slots=True)
 class FunctionJudge:
-    """Implements `TrajectoryJudge` by a registered function."""
+    """Implements `TrajectoryJudge` with a registered function."""
 
     name: str
     function: Callable[[Trajectory], Verdict]
@@ -147,17 +147,17 @@ class FunctionJudge:
 
 
 def may_be_judged(trajectory: Trajectory) -> bool:
-    """Whether the episode ended so that it can be judged; a lost device leaves nothing to see."""
+    """Return whether the episode can be judged; after a lost device, for example, it cannot."""
     waiting = (Ending.AWAITING_VERDICT, Ending.JUDGE_UNAVAILABLE)
     played = trajectory.ending.judged or trajectory.ending in waiting
     return played and bool(trajectory.decisions)
 
 
 def judged(trajectory: Trajectory, verdict: Verdict) -> Trajectory:
-    """The trajectory with that verdict and the ending that follows from it.
+    """Return the trajectory with that verdict and the ending that follows from it.
 
-    An episode that a judge had stopped in the middle, and that was no success after all, was cut
-    off: that is what `STEP_LIMIT` means to a learner.
+    If an earlier verdict stopped the episode before its step limit and the new verdict is no
+    success, the episode was truncated: `STEP_LIMIT` means just that to the learner.
     """
     last = trajectory.decisions[-1].action if trajectory.decisions else None
     in_the_middle = len(trajectory.decisions) < trajectory.task.step_limit

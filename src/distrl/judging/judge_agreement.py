@@ -1,8 +1,8 @@
-"""Measure how two judges agree: their confusion matrix, and a second judge for a sample.
+"""Measure how far two judges agree: a confusion matrix, and a second judge for a sample.
 
-`SecondOpinion` returns the first judge's verdict; the second one's is kept beside it in the
-judgement. The sample depends on trajectory ids only, so that judging again asks about the same
-ones. A second judge without a verdict is counted in `missing`. Safe for many threads.
+`SecondOpinion` returns the first judge's verdict; `Judgement.second` has that of the second judge.
+The sample depends only on seed and trajectory ids, so that judging again samples the same
+trajectories. If the second judge has no verdict, `missing` counts it. Thread-safe.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from distrl.records import Trajectory
 
 @dataclass(slots=True)
 class Confusion:
-    """A confusion matrix. Rates are NaN while nothing was counted."""
+    """A confusion matrix. Rates without any counts are NaN."""
 
     true_positives: int = 0
-    false_positives: int = 0  # called a success, and was none
-    false_negatives: int = 0  # called a failure, and was a success
+    false_positives: int = 0  # judged a success, was a failure
+    false_negatives: int = 0  # judged a failure, was a success
     true_negatives: int = 0
 
     def count(self, *, said: bool, truly: bool) -> None:
@@ -44,12 +44,12 @@ class Confusion:
 
     @property
     def false_positive_rate(self) -> float:
-        """Share of the failures that were called a success."""
+        """Share of the failures that were judged a success."""
         return _share(self.false_positives, self.false_positives + self.true_negatives)
 
     @property
     def false_negative_rate(self) -> float:
-        """Share of the successes that were called a failure."""
+        """Share of the successes that were judged a failure."""
         return _share(self.false_negatives, self.false_negatives + self.true_positives)
 
 
@@ -70,8 +70,8 @@ class SecondOpinion:
         self._share = share
         self._seed = seed
         self._lock = threading.Lock()
-        self.opinions = Confusion()  # the first judge's verdicts against the second one's
-        self.missing = 0  # second opinions without a verdict
+        self.opinions = Confusion()  # the first judge's verdicts; the second's count as truth
+        self.missing = 0  # number of times the second judge had no verdict
 
     def judge(self, trajectory: Trajectory) -> Judgement:
         first = self._first.judge(trajectory)

@@ -1,14 +1,14 @@
 """The prompt of a vision-language judge, its few-shot examples, and the parsing of its answer.
 
-The prompt has the task, the last few actions as text, the agent's answer, and the last few screens,
-after the examples. `hash` covers the whole text, so that verdicts of different prompts are never
-mixed up. What the agent wrote is quoted and cut, and the judge is told that it is no evidence: a
-policy must not learn to persuade its judge. An answer must end in a line `Verdict: success` or
-`Verdict: failure`; nothing else is a verdict.
+After the examples, the prompt has the task, the last few actions as text, the agent's answer, and
+the last few screens. `hash` covers the whole text, so that verdicts of different prompts are never
+mixed up. Text that the agent wrote is quoted and truncated, and the judge is told that it is no
+evidence: a policy must not learn to persuade its judge. An answer must end in a line
+`Verdict: success` or `Verdict: failure`; nothing else is a verdict.
 
 The built-in examples are text only; they show the form of an answer and the two most frequent
 mistakes of judges: believing the agent, and accepting a near miss. Examples with pictures of the
-apps that are judged do more. They come from a TOML file, with pictures relative to it:
+judged apps help more. They come from a TOML file, with picture paths relative to it:
 
     [[example]]
     instruction = "Set an alarm for 7:30"
@@ -66,7 +66,7 @@ MEMBERS = {"instruction", "actions", "seen", "picture", "thoughts", "success"}
 
 @dataclass(frozen=True, slots=True)
 class JudgeExample:
-    """A case with the wanted answer; the screen is described, shown, or both."""
+    """A few-shot example: a case and its correct answer; the screen as text, picture, or both."""
 
     instruction: str
     thoughts: str
@@ -105,7 +105,7 @@ BUILT_IN: tuple[JudgeExample, ...] = (
 
 
 def read_examples(path: Path) -> tuple[JudgeExample, ...]:
-    """The examples of a TOML file."""
+    """Read the examples from a TOML file."""
     try:
         tree = read_toml_file(path)
     except (OSError, ValueError) as error:
@@ -173,7 +173,7 @@ Message = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """The part of a trajectory that a judge sees."""
+    """The part of a trajectory that the judge sees."""
 
     instruction: str
     steps: int
@@ -183,7 +183,7 @@ class Case:
 
 
 class JudgePrompt:
-    """Turns trajectories into questions. Equal cases give equal questions."""
+    """Turns trajectories into chat messages. Equal cases give equal messages."""
 
     def __init__(
         self,
@@ -205,7 +205,7 @@ class JudgePrompt:
         self.hash = self._hash()
 
     def _hash(self) -> str:
-        """Changes whenever the question about some trajectory would."""
+        """Hash all that the messages depend on besides the trajectory."""
         examples = [
             [_told(_case_of(each), each.seen), _said(each), each.picture and each.picture.digest]
             for each in self.examples
@@ -227,13 +227,13 @@ class JudgePrompt:
         )
 
     def key_of(self, case: Case) -> str:
-        """Hash the whole question: text and pictures of the case and of the examples."""
+        """Hash all messages: text and pictures of the case and of the examples."""
         digests = [screen.digest for screen in case.screens]
         question = json.dumps([self.hash, _told(case), digests])
         return hashlib.blake2b(question.encode(), digest_size=16).hexdigest()
 
     def messages(self, case: Case, picture_url: PictureUrl) -> list[Message]:
-        """The chat to send: system, examples with their answers, the case."""
+        """Return the chat to send: system prompt, examples with their answers, the case."""
         messages: list[Message] = [{"role": "system", "content": self.system}]
         for example in self.examples:
             screens = (example.picture,) if example.picture else ()
@@ -244,9 +244,9 @@ class JudgePrompt:
 
 
 def read_verdict(text: str) -> tuple[bool, str] | None:
-    """Success and reason, of the verdict that an answer ends with; None if it has none.
+    """Return success and reason of the verdict that an answer ends with; None if it has none.
 
-    What follows the line may take it back, so nothing but marks may.
+    Only punctuation may follow the verdict line, since further words might revoke the verdict.
     """
     verdicts = list(_VERDICT.finditer(text))
     if not verdicts or re.search(r"\w", text[verdicts[-1].end() :]):
@@ -290,7 +290,7 @@ MAX_QUOTE = 500  # characters of what an agent typed or answered
 
 
 def described(action: Action) -> str:
-    """Describe an action as a judge reads it."""
+    """Describe an action in words for the judge."""
     match action:
         case TypeText(text):
             return f"typed {quoted(text)}"
@@ -310,7 +310,7 @@ def described(action: Action) -> str:
             return "said that the task is done"
         case Impossible():
             return "said that the task is impossible"
-        case Unreadable():  # of any length and content: not repeated
+        case Unreadable():  # its text may have any length and content: do not repeat it
             return "gave an answer that could not be read"
         case _:
             return _touch_described(action)
@@ -335,7 +335,7 @@ def _touch_described(
 
 
 def quoted(text: str) -> str:
-    """Quote text on one line, and limit its length."""
+    """Truncate text and quote it on one line."""
     return json.dumps(text[:MAX_QUOTE])
 
 

@@ -2,11 +2,11 @@
 
     store ─► submit ─► (threads ask the judge) ─► drain ─► correct the store ─► learner
 
-The caller stores a trajectory first (`Ending.AWAITING_VERDICT`), submits it, and drains what has
-been judged; `submit` and `drain` never block. Without a verdict the trajectory comes back with the
-ending `JUDGE_UNAVAILABLE`, and can be rescored later. What is pending when the process dies is
-still in the store without a verdict, and is submitted again. Any error other than `JudgeError` is
-raised from `drain`.
+The caller stores a trajectory first (`Ending.AWAITING_VERDICT`), submits it, and drains judged
+trajectories; `submit` and `drain` never block. If the judge has no verdict, the trajectory comes
+back with the ending `JUDGE_UNAVAILABLE` and can be rescored later. If the process dies, pending
+trajectories are still in the store without a verdict, and are submitted again. `drain` raises any
+error other than `JudgeError`.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from distrl.records import Ending, Trajectory
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """A trajectory after judging; without a judgement if the judge had no verdict."""
+    """A trajectory after judging; `judgement` is None if the judge had no verdict."""
 
     trajectory: Trajectory
     judgement: Judgement | None
@@ -70,19 +70,19 @@ class JudgeThreadPool:
             return len(self._asked) + len(self._done)
 
     def drain(self) -> list[Judged]:
-        """Return what was judged since the last call, in order of completion."""
+        """Return the trajectories judged since the last call, in order of completion."""
         with self._changed:
             done, self._done = self._done, deque()
         return [future.result() for future in done if not future.cancelled()]
 
     def wait(self, seconds: float) -> bool:
-        """Block until there is something to drain, nothing is pending, or the timeout."""
+        """Block until there is something to drain, nothing is pending, or `seconds` have passed."""
         with self._changed:
             self._changed.wait_for(lambda: self._done or not self._asked, seconds)
             return bool(self._done)
 
     def close(self) -> None:
-        """Start no more questions; those in flight end by themselves."""
+        """Cancel queued requests; those in flight end by themselves."""
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     def __enter__(self) -> Self:

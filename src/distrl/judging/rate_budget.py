@@ -1,8 +1,8 @@
 """A rate limit and a cost limit for requests to a judge, shared by many threads.
 
 After a burst, one request is granted every `60 / requests_per_minute` seconds, in order of arrival.
-Cost is added after each answer; once `max_cost` is reached, `take` raises `JudgeError`, as it does
-for threads that wait when the budget is closed.
+Cost is added after each answer. `take` raises `JudgeError` once `max_cost` is reached, and in
+threads that are waiting when the budget is closed.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from distrl.errors import JudgeError
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings(Checked):
-    """The limits; none by default."""
+    """The limits; by default there are none."""
 
     requests_per_minute: Annotated[float, Bounds(0.0, unit="requests", open=True)] = math.inf
     burst: Annotated[int, Bounds(1, unit="requests at once after a pause")] = 1
@@ -44,7 +44,7 @@ class RateBudget:
         self._closing = threading.Event()
         self._sleep = sleep or self._closing.wait
         self._lock = threading.Lock()
-        self._next = -math.inf  # time of the next grant, without bursts
+        self._next = -math.inf  # time of the next grant at a steady rate, without bursts
 
     def take(self) -> float:
         """Wait for a grant; return the seconds waited."""

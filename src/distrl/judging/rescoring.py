@@ -1,9 +1,10 @@
-"""Judges stored trajectories anew, and keeps the new verdicts where training finds them.
+"""Judge stored trajectories again, and store the new verdicts where training finds them.
 
-A new verdict is a correction in the store, durable at once: a resumed run, or one that takes this
-run as its corpus, learns from it, and trajectories that had no verdict can be trained on. What the
-judge cannot decide stays as it is. An interruption keeps all verdicts so far; run again, it asks
-only about the others, where the judge has a cache. A verdict that says the same is not written.
+A new verdict is a correction in the store, durable at once: a resumed run, or one that uses this
+run as its corpus, learns from it, and trajectories that had no verdict can be trained on. If the
+judge has no verdict, a trajectory stays unchanged. After an interruption all verdicts so far are
+kept; a second pass asks only about the others, if the judge has a cache. Unchanged verdicts are
+not written. `distrl rescore` uses it.
 """
 
 from __future__ import annotations
@@ -24,17 +25,17 @@ WAIT_SECONDS = 1.0
 
 @dataclass(slots=True)
 class RescoreCounts:
-    """Results. `agreement` compares the new verdicts with the stored ones."""
+    """The results of a rescoring. `agreement` compares the new verdicts with the stored ones."""
 
     looked_at: int = 0
-    passed_over: int = 0  # nothing to judge: a lost device, say
+    passed_over: int = 0  # cannot be judged: the device was lost, for example
     undecided: int = 0  # the judge had no verdict
-    newly_judged: int = 0  # had none before
+    newly_judged: int = 0  # had no verdict before
     to_success: int = 0
     to_failure: int = 0
     cached: int = 0
     cost: float = 0.0
-    seconds: float = 0.0  # of the judge, all questions together
+    seconds: float = 0.0  # the judge's time, summed over all trajectories
     agreement: Confusion = field(default_factory=Confusion)
 
     @property
@@ -43,7 +44,7 @@ class RescoreCounts:
 
 
 class Rescoring:
-    """Has trajectories judged by a pool, and stores the verdicts."""
+    """Submits trajectories to a judge pool and stores the verdicts."""
 
     def __init__(
         self,
@@ -72,7 +73,7 @@ class Rescoring:
         return self.counts
 
     def _take_off(self, max_waiting: int) -> None:
-        """Store what has been judged, until fewer than `max_waiting` wait."""
+        """Store new verdicts until fewer than `max_waiting` trajectories are pending."""
         while len(self._judge_pool) >= max_waiting:
             self._judge_pool.wait(WAIT_SECONDS)
             for judged in self._judge_pool.drain():
@@ -107,6 +108,6 @@ class Rescoring:
 
 
 def without_verdict(trajectories: Iterable[Trajectory]) -> Iterable[Trajectory]:
-    """Those that wait for a verdict, or whose judge could not be had."""
+    """Return the trajectories that await a verdict, or whose judge was unavailable."""
     waiting = (Ending.AWAITING_VERDICT, Ending.JUDGE_UNAVAILABLE)
     return (each for each in trajectories if each.ending in waiting)

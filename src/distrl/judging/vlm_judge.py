@@ -3,14 +3,14 @@
 It sees the last screens and actions of a finished trajectory (`judge_prompt`) and decides whether
 the task was done. It promises:
 
-- Each question is asked once: verdicts are cached by the whole question, the model and the prompt.
+- Each question is asked once: verdicts are cached by the whole request, the model and the prompt.
 - Rate and cost are limited by a `RateBudget`; transient errors are retried (`chat.chat_server`).
-- No verdict is made up. Whatever goes wrong (no answer, a refusal, an answer that cannot be read
-  after being asked again) is a `JudgeError`, and the trajectory stays without a verdict.
+- No verdict is made up. Any failure (no answer, a refusal, an answer that cannot be parsed even
+  after retries) raises `JudgeError`, and the trajectory stays without a verdict.
 - Every verdict names its judge, `vlm/MODEL/PROMPT-HASH`; the judgement has its time and cost.
 
-The key is read from the environment (`ServerSettings.key_variable`) and from nowhere else. Safe
-for many threads; `judge_thread_pool` asks it, off the path of the devices.
+The API key is read only from the environment (`ServerSettings.key_variable`). The judge is
+thread-safe; `judge_thread_pool` calls it, so that devices never wait for it.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ from distrl.records import Screen, Trajectory, Verdict
 log = logging.getLogger(__name__)
 
 KEY_VARIABLE = "DISTRL_JUDGE_KEY"
-PROMPT, ANSWER = "prompt_tokens", "completion_tokens"  # as servers call them
-RETRY_TEMPERATURE = 0.7  # a greedy model that was unreadable once would be so again
+PROMPT, ANSWER = "prompt_tokens", "completion_tokens"  # keys in the server's usage report
+RETRY_TEMPERATURE = 0.7  # greedy decoding would repeat an unreadable answer
 
 
 @dataclass(frozen=True, slots=True)
 class VlmJudgeSettings(Checked):
-    """Server and model, how they are asked, and prices."""
+    """Server and model, the limits of requests, and prices."""
 
     server: ServerSettings
     model: Annotated[str, Meaning("the model that the server is to ask", ".+")]
@@ -56,7 +56,7 @@ class VlmJudgeSettings(Checked):
 
 
 class VlmJudge:
-    """Implements `TrajectoryJudge`; a context manager. `open` makes one from settings."""
+    """Implements `TrajectoryJudge`; a context manager. `open` creates one from settings."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class VlmJudge:
         )
 
     def _ask(self, name: str, case: Case, spent: Counter[str]) -> tuple[bool, str, str]:
-        """Success, reason, and the reply that they were read from."""
+        """Return success, reason, and the reply that they were parsed from."""
         messages = self.prompt.messages(case, self._picture_url)
         text = ""
         for reading in range(self.settings.readings):
@@ -152,7 +152,7 @@ class VlmJudge:
         }
 
     def _count(self, answer: dict[str, Any], spent: Counter[str]) -> None:
-        """Add up tokens and cost; a server that reports no tokens counts as free."""
+        """Add up tokens and cost; if the server reports no tokens, the request counts as free."""
         usage = answer.get("usage")
         counts = usage if isinstance(usage, dict) else {}
         tokens = {
@@ -168,7 +168,7 @@ class VlmJudge:
         return (tokens[PROMPT] * prices[0] + tokens[ANSWER] * prices[1]) / 1e6
 
     def _text(self, name: str, answer: dict[str, Any]) -> str:
-        """Return the text of the answer; a refusal is raised, as asking again will not help."""
+        """Return the text of the answer; raise on a refusal, since a retry will not help."""
         choices = answer.get("choices")
         choice = choices[0] if isinstance(choices, list) and choices else None
         message = choice.get("message") if isinstance(choice, dict) else None
@@ -194,7 +194,7 @@ class VlmJudge:
 
 
 def _storable(text: str) -> str:
-    """Replace half of a surrogate pair, which JSON may escape and no file can hold."""
+    """Replace lone surrogates, which JSON can escape but UTF-8 cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -204,23 +204,23 @@ class _CachedVerdict:
     judge: str
     success: bool
     reason: str
-    reply: str = ""  # whole; for people
+    reply: str = ""  # the model's whole reply, for people to read
 
 
 class JudgeCache:
-    """Verdicts by key, in a file: the same question is never paid for twice.
+    """A cache of verdicts in a file, so that the same question is never paid for twice.
 
-    Each is a JSON line, appended by one write, so that several processes may share the file (a
-    `LineLog` has one writer) and a killed one loses nothing. A line that cannot be read is skipped:
-    the question is asked again. Keys name whole questions (`JudgePrompt.key_of`) and their judge.
-    A context manager; safe for many threads. In memory only without a path.
+    Each verdict is a JSON line, appended by one write, so that several processes may share the file
+    (a `LineLog` has one writer) and a killed process loses nothing. A line that cannot be parsed is
+    skipped: the question is asked again. Keys are the hash of all messages (`JudgePrompt.key_of`)
+    and the judge's name. A thread-safe context manager. Without a path it is only in memory.
     """
 
     def __init__(self, path: Path | None = None) -> None:
         self.path = path
         self.found = 0
         self.missed = 0
-        self.unreadable = 0  # lines of the file
+        self.unreadable = 0  # number of lines of the file that cannot be parsed
         self._verdicts: dict[tuple[str, str], Verdict] = {}
         self._file = -1
         self._lock = threading.Lock()
@@ -239,7 +239,7 @@ class JudgeCache:
 
     def _read(self, content: bytes) -> None:
         if content and not content.endswith(b"\n"):
-            os.write(self._file, b"\n")  # end what a killed process began
+            os.write(self._file, b"\n")  # terminate a line that a killed process left incomplete
         for line in filter(None, content.splitlines()):
             try:
                 row = decode_line(line, _CachedVerdict)
@@ -275,7 +275,9 @@ class JudgeCache:
             return verdict
 
     def add(self, key: str, verdict: Verdict, reply: str = "") -> None:
-        """Remember it; on the disk when this returns, as far as a killed process goes."""
+        """Add a verdict. When this returns, it is written to the file: if this process is killed it
+        is not lost (there is no fsync).
+        """
         row = _CachedVerdict(key, verdict.judge, verdict.success, verdict.reason, reply)
         line = encode_line(row)
         with self._lock:
@@ -289,7 +291,7 @@ class JudgeCache:
 
 
 def read_reply(cache: Path, key: str, judge: str) -> str | None:
-    """The whole reply behind a cached verdict; None where none was kept."""
+    """Return the model's whole reply for a cached verdict; None if there is none."""
     if not cache.is_file():
         return None
     for line in reversed(cache.read_bytes().splitlines()):

@@ -1,1 +1,1 @@
-"""From trajectories to better weights: targets, losses, algorithms and the learner."""
+"""Training on trajectories: targets, losses, algorithms and the learner."""

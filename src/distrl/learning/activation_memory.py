@@ -1,9 +1,9 @@
-"""How many turns a GPU has room for, judged by what the activations of turns took so far.
+"""Estimates how many turns fit into GPU memory, from the activation memory of earlier turns.
 
-Memory is counted for the whole process, so what one thread takes is known only while no other
-computes on the GPU. The thread that prepares the next batch does (`batch_prefetcher`): what was
-measured beside it is left out. Of the rest the largest of the last `RECENT` counts, so that one
-unusual batch is forgotten.
+CUDA counts memory for the whole process, so a measurement is valid only while no other thread
+computes on the GPU. The thread that prepares the next batch does (`batch_prefetcher`), so
+measurements that overlap with its work are discarded. Of the others the largest of the last
+`RECENT` counts, so that one unusual batch is forgotten. `GradientStep` uses it.
 """
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from typing import Protocol
 
 import torch
 
-SPARE_SHARE = 0.6  # of a GPU's free memory for activations: going backward needs some as well
-FIRST_TURNS = 8  # through the model at once on a GPU, until it is known how much memory they take
-RECENT = 32  # measurements
+SPARE_SHARE = 0.6  # of a GPU's free memory for activations: the backward pass needs some as well
+FIRST_TURNS = 8  # in a micro-batch on a GPU, until the memory of one turn has been measured
+RECENT = 32  # measurements that are kept
 
 
 class MemoryGauge(Protocol):
     """The memory of one GPU, in bytes."""
 
     def in_use(self) -> int:
-        """By tensors of this process."""
+        """Return the bytes that tensors of this process occupy."""
         ...
 
     def free(self) -> int:
-        """For tensors of this process."""
+        """Return the bytes that are left for tensors of this process."""
         ...
 
 
@@ -47,10 +47,10 @@ class CudaMemory:
 
 
 class ActivationMemory:
-    """Measures activations; without a gauge, on a CPU, there is room for all turns.
+    """Measures activations. Without a gauge (on a CPU) any number of turns fits.
 
-    `other_work` counts the begins and the ends of what other threads compute on the GPU: it is odd
-    while one of them does.
+    `other_work` returns a counter that other threads increment when they begin and when they end
+    work on the GPU, so it is odd while one of them is at work.
     """
 
     def __init__(self, gauge: MemoryGauge | None) -> None:
@@ -67,7 +67,7 @@ class ActivationMemory:
 
     @contextmanager
     def measured(self, turns: int) -> Iterator[None]:
-        """Count what is in use afterwards and was not before as the activations of these turns."""
+        """Record the growth of used memory inside the context as the activations of the turns."""
         work, before = self.other_work(), self.in_use()
         yield
         used = self.in_use() - before
@@ -75,11 +75,11 @@ class ActivationMemory:
             self._turn_bytes.append(used / turns)
 
     def forget(self) -> None:
-        """Turns take another amount of memory from now on."""
+        """Discard all measurements, because turns take another amount of memory from now on."""
         self._turn_bytes.clear()
 
     def max_turns(self, most: int) -> int:
-        """That there is room for at once: `most` or fewer, but 1."""
+        """Return how many turns fit at once: at least 1 and at most `most`."""
         if self._gauge is None:
             return most
         if not self._turn_bytes:
@@ -87,9 +87,9 @@ class ActivationMemory:
         return max(1, min(most, int(SPARE_SHARE * self._gauge.free() / max(self._turn_bytes))))
 
     def fits(self, turns: int, done: int, before: int) -> bool:
-        """Is there room for the activations of all `turns`, of which `done` have theirs by now?
+        """Return whether the activations of all `turns` fit; those of `done` turns exist already.
 
-        `before` was in use when the first of them began.
+        `before` is the memory that was in use before the first of them.
         """
         if self._gauge is None:
             return True

@@ -1,10 +1,10 @@
 """A batch of whole trajectories for the algorithms: padded arrays, and turns to be scored.
 
-Row i is trajectory i, column t its t-th decision; every trajectory is there with all of its steps,
-the rewarded last one included. Of one that branched off another only the steps of its own are
-there, so that column 0 is its `first_step`: what it shares is trained on where its parent is.
-`turns` lists the real steps in reading order, so that models see no padding; `scatter` puts results
-for turns back into rows and columns. Its arrays are on the CPU, where targets and weights are made:
+Row i is trajectory i, column t its t-th decision. A batch has all steps of a trajectory, the
+rewarded last one included. Of a branch it has only the branch's own steps, so column 0 is its
+`first_step`; the steps that it shares with its parent are trained on when the parent is drawn.
+`turns` lists the real steps row by row, so that models see no padding; `scatter` puts results for
+turns back into rows and columns. The arrays are on the CPU, where targets and weights are computed:
 they are tiny beside what a model computes.
 """
 
@@ -36,7 +36,7 @@ from distrl.replay.buffer.entries import Draw, Entry
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One decision to be scored: what was seen, and the tokens that were answered."""
+    """One decision to be scored: the observation, and the tokens of the answer."""
 
     row: int
     column: int
@@ -46,7 +46,7 @@ class Turn:
 
 @dataclass(frozen=True, slots=True)
 class Continuations:
-    """What came of a step of the batch, and of the others that went on from there."""
+    """The outcome of a trajectory from a step on, and those of others that continued from there."""
 
     row: int
     column: int
@@ -64,11 +64,11 @@ class Batch:
     mask: Tensor  # [b, t] bool: a real step
     rewards: Tensor  # [b, t]
     invalid: Tensor  # [b, t]: 1 where the answer could not be read
-    bootstrap: Tensor  # [b] bool: cut off, so that the value of the last screen counts
+    bootstrap: Tensor  # [b] bool: truncated, so that the value of the last screen is added
     outcomes: Tensor  # [b]: 1 for success
     behaviour_log_probs: Tensor  # [b, t, k], as sampled
     token_mask: Tensor  # [b, t, k] bool
-    weights: Tensor  # [b]: corrects for prioritised draws; 1 where there is nothing to correct
+    weights: Tensor  # [b]: importance weights of prioritised draws; 1 where none are needed
     weight_versions: Tensor  # [b]: of the policy that acted
     continuations: tuple[Continuations, ...] = ()
 
@@ -79,12 +79,12 @@ class Batch:
 
     @property
     def places(self) -> tuple[Tensor, Tensor]:
-        """Row and column of every turn; the mask read row by row is their order."""
+        """Row and column of every turn, in the order of the mask, row by row."""
         rows, columns = self.mask.nonzero(as_tuple=True)
         return rows, columns
 
     def with_values(self, values: Tensor) -> dict[str, Tensor]:
-        """What targets and advantages are made from, by the names of their parameters."""
+        """Return the inputs of target and advantage functions, by their parameter names."""
         return {
             "values": values,
             "rewards": self.rewards,
@@ -103,13 +103,13 @@ class Batch:
         return self.weights.unsqueeze(1).expand_as(self.mask)
 
     def scatter(self, turn_values: Tensor) -> Tensor:
-        """[n, ...] for the turns -> [b, t, ...], zero in the padding. Gradients pass through."""
+        """Map [n, ...] of the turns to [b, t, ...], 0 in the padding. Gradients pass through."""
         b, t, _ = self.shape
         out = turn_values.new_zeros((b, t, *turn_values.shape[1:]))
         return out.index_put(self.places, turn_values)
 
     def gather(self, values: Tensor) -> Tensor:
-        """[b, t, ...] -> [n, ...] for the turns."""
+        """Map [b, t, ...] to [n, ...] of the turns."""
         return values[self.places]
 
 
@@ -118,7 +118,7 @@ def batch_of_draws(
     earned: Sequence[Floats],
     continuations: Sequence[Continuations] = (),
 ) -> Batch:
-    """Draws or entries of the replay as a batch, with the rewards of each step."""
+    """Build a batch from draws or entries of the replay and the rewards of each step."""
     weights = [draw.weight if isinstance(draw, Draw) else 1.0 for draw in draws]
     made = _batch([draw.trajectory for draw in draws], earned, weights)
     return replace(made, continuations=tuple(continuations))
@@ -129,13 +129,13 @@ def batch_of(
     rewards: RewardSettings = DEFAULT_REWARDS,
     weights: Sequence[float] | None = None,
 ) -> Batch:
-    """Some trajectories as a batch. Those that were not judged are refused."""
+    """Build a batch from trajectories. Raise `UsageError` for one that was not judged."""
     given = [1.0] * len(trajectories) if weights is None else weights
     return _batch(trajectories, [step_rewards(each, rewards).total for each in trajectories], given)
 
 
 def continuations_of(draws: Sequence[Draw]) -> list[Continuations]:
-    """For each step of these draws from which others of the replay went on too."""
+    """Return each step of these draws from which siblings in the replay continued too."""
     found = []
     for row, draw in enumerate(draws):
         first = draw.trajectory.first_step
@@ -152,7 +152,7 @@ def continuations_of(draws: Sequence[Draw]) -> list[Continuations]:
 
 
 def continued(trajectory: Trajectory, step: int) -> Continuation:
-    """What came of a trajectory from a step on."""
+    """Return the remaining steps and the outcome of a trajectory from a step on."""
     return Continuation(len(trajectory.decisions) - step, trajectory.success)
 
 
@@ -185,7 +185,7 @@ def _batch(
 
 
 def _padded(rows: Sequence[NDArray[Any]]) -> Tensor:
-    """Rows of different lengths below each other, 0 (or False) at their ends, [b, t]."""
+    """Stack rows of different lengths, padded on the right with 0 or False, [b, t]."""
     out = np.zeros((len(rows), max(len(row) for row in rows)), rows[0].dtype)
     for place, row in zip(out, rows, strict=True):
         place[: len(row)] = row
@@ -193,7 +193,7 @@ def _padded(rows: Sequence[NDArray[Any]]) -> Tensor:
 
 
 def _token_arrays(trajectories: Sequence[Trajectory]) -> dict[str, Tensor]:
-    """Log-probs as sampled and where they are real, [b, t, k]; at least one token wide."""
+    """Return the log-probs as sampled and their mask, [b, t, k] with k ≥ 1."""
     own = [each.decisions[each.first_step :] for each in trajectories]
     steps = max(len(each) for each in own)
     decisions = [decision for each in own for decision in each]
@@ -229,7 +229,7 @@ def _turns(row: int, trajectory: Trajectory) -> list[Turn]:
 
 
 def observation_of(trajectory: Trajectory, step: int) -> Observation:
-    """What the policy got at a step of a trajectory."""
+    """Rebuild the observation of the policy at a step of a trajectory."""
     return observation_after(
         trajectory.task.instruction,
         [decision.action for decision in trajectory.decisions[:step]],
@@ -239,12 +239,12 @@ def observation_of(trajectory: Trajectory, step: int) -> Observation:
 
 
 class EarnedRewards:
-    """A cache of step rewards for the last `most` replay slots that were asked for.
+    """An LRU cache of step rewards for the last `most` replay slots.
 
     A trajectory is drawn and refreshed many times and its rewards never change, but to find
     repeated actions its screens must be decoded, which takes longer than all other arithmetic
-    around a batch. A replay slot keeps one trajectory for life, so slots are the keys; when the
-    replay is filled anew, call `forget`. Any thread may ask.
+    around a batch. A slot id belongs to one trajectory for ever, so it is the key; call `forget`
+    when the replay is filled anew. Thread-safe.
     """
 
     def __init__(self, settings: RewardSettings, most: int) -> None:
@@ -257,7 +257,7 @@ class EarnedRewards:
         return len(self._known)
 
     def of(self, entries: Sequence[Draw | Entry]) -> list[Floats]:  # [T] each
-        """The total reward of every step of these trajectories."""
+        """Return the total reward of every step of these trajectories."""
         return [self._of(entry) for entry in entries]
 
     def forget(self) -> None:
@@ -270,7 +270,7 @@ class EarnedRewards:
             earned = step_rewards(entry.trajectory, self.settings).total
             earned.flags.writeable = False
         with self._lock:
-            self._known[entry.slot_id] = earned  # the last one to be forgotten
+            self._known[entry.slot_id] = earned  # most recently used
             if len(self._known) > self.most:
                 self._known.popitem(last=False)
         return earned

@@ -1,4 +1,4 @@
-"""Batches of what the replay holds; what is costly to find about a trajectory is found once."""
+"""Builds batches from replay draws; caches what is costly to compute about a trajectory."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from distrl.learning.matched_screens import MatchedScreens
 from distrl.learning.targets.rewards import RewardSettings
 from distrl.replay.buffer.entries import Draw, Entry
 
-SCREENS = 64  # that are known for each trajectory of the replay
+SCREENS = 64  # cached screen digests for each trajectory of the replay
 
 
 @dataclass(frozen=True, slots=True)
 class ReadyBatch:
-    """Draws, and the batch that was made of them."""
+    """Draws, and the batch that was built from them."""
 
     draws: list[Draw]
     batch: Batch
 
 
 class BatchBuilder:
-    """Makes batches, with the rewards of `settings`, of a replay of `capacity` trajectories.
+    """Builds batches with the rewards of `settings` from a replay of `capacity` trajectories.
 
-    Advantages are measured where others went on from a step, and where `Draw.attempts` came by the
-    same screen; a fork goes before a match. Any thread may ask.
+    Adds measured continuations where other trajectories continued from a step (forks), and where
+    `Draw.attempts` showed the same screen. Where a step has both, the fork is used. Thread-safe.
     """
 
     def __init__(self, settings: RewardSettings, capacity: int) -> None:
@@ -33,7 +33,7 @@ class BatchBuilder:
         self._matched = MatchedScreens(settings.status_bar, SCREENS * capacity)
 
     def ready(self, draws: list[Draw]) -> ReadyBatch:
-        """A batch to train on."""
+        """Build a batch to train on."""
         measured = [*self._matched.continuations(draws), *continuations_of(draws)]
         at_step = {(each.row, each.column): each for each in measured}
         return ReadyBatch(
@@ -41,9 +41,9 @@ class BatchBuilder:
         )
 
     def rescored(self, entries: Sequence[Entry]) -> Batch:
-        """A batch to be scored alone."""
+        """Build a batch that is only scored."""
         return batch_of_draws(entries, self._earned.of(entries))
 
     def forget(self) -> None:
-        """The replay was filled anew: slots have other trajectories."""
+        """Clear the cached rewards; needed when the replay was filled anew."""
         self._earned.forget()

@@ -1,13 +1,13 @@
-"""The learner's next batch, made ready in a thread while the current step computes.
+"""Builds the learner's next batch in a background thread while the current step computes.
 
-The learner's own thread draws it (`start`), one step ahead: priorities that the current update
-changes and trajectories that arrive during it count from the draw after that. The thread makes the
-rest: rewards, for which screens are unpacked; arrays; and by `prepare` what the policy can keep of
-the batch's observations, its encodings say, so that the step itself needs no pixels. Where a GPU
-has no memory left for that, the step computes what is missing.
+The learner's own thread draws the trajectories (`start`), one step ahead: priorities that the
+current update changes, and trajectories that arrive during it, take effect one draw later. The
+background thread does the rest: it computes rewards (which decompresses screens), builds arrays,
+and calls `prepare` so that the policy can cache encodings of the observations; the step then needs
+no pixels. If a GPU has no memory left for that, the step computes what is missing.
 
-A batch counts as drawn when the learner takes it, not before: one that was made ready and never
-trained on is in no account and in no checkpoint.
+Draws are counted when the learner trains on them, not before: a prefetched batch that was never
+used appears in no counter and in no checkpoint.
 """
 
 from __future__ import annotations
@@ -28,20 +28,23 @@ log = logging.getLogger(__name__)
 
 
 class BatchPrefetcher:
-    """Makes one batch ready at a time."""
+    """Prefetches one batch at a time."""
 
     def __init__(self, prepare: Prepare | None = None) -> None:
-        self.preparations = 0  # begun, and ended: odd while one goes on
+        self.preparations = 0  # incremented at begin and end: odd while one is running
         self._prepare = prepare
         self._thread = ThreadPoolExecutor(1, "prefetch")
         self._next: Future[ReadyBatch] | None = None
 
     def start(self, draws: list[Draw], builder: BatchBuilder) -> None:
-        """Make a batch of these draws ready, in place of any that was not taken."""
+        """Start to build a batch from these draws; replaces one that was not taken."""
         self._next = self._thread.submit(self._make, draws, builder)
 
     def take(self) -> ReadyBatch | None:
-        """The batch that was started last, waited for; None: none was. Raises what failed."""
+        """Wait for the batch that was started last and return it; None if none was started.
+
+        An error of the background thread is raised here.
+        """
         started, self._next = self._next, None
         return None if started is None else started.result()
 
@@ -49,7 +52,7 @@ class BatchPrefetcher:
         ready = builder.ready(draws)
         if self._prepare is not None:
             batch = ready.batch
-            cut_off = batch.bootstrap.nonzero().flatten().tolist()  # their last screens count
+            cut_off = batch.bootstrap.nonzero().flatten().tolist()  # their last screens are scored
             seen = [turn.observation for turn in batch.turns]
             self.preparations += 1
             try:

@@ -2,19 +2,19 @@
 
 A checkpoint is a folder: `tensors.safetensors` (weights, optimisers, priorities, random states),
 `state.json` (counters, and where the tensors belong) and `manifest.json` (the format's version, and
-size and checksum of the other two). It is written under a hidden name, forced to the disk, and then
+size and checksum of the other two). It is written under a hidden name, synced to disk, and then
 renamed: a learner that is killed in between leaves the previous checkpoint intact. Reading verifies
 every byte and executes nothing: a missing, truncated, changed or foreign file raises a
 `CorruptCheckpoint` that names it.
 
-A state is a tree of dicts, lists and tuples of numbers, texts, None, tensors and arrays. `split`
-takes the tensors out, each under the path that leads to it, and leaves a tree for JSON that
-remembers where they were; `join` gives an equal tree back: keys that are numbers stay numbers,
-tuples stay tuples, arrays stay arrays, floats keep every bit. No pickle is involved, so a file can
-hold wrong numbers, but never code.
+A state is a tree of dicts, lists and tuples of numbers, strings, None, tensors and arrays. `split`
+moves the tensors into a dict, keyed by their path in the tree, and returns a tree for JSON with
+references to them. `join` rebuilds an equal tree: numeric keys stay numbers, tuples stay tuples,
+arrays stay arrays, floats keep every bit. No pickle is involved, so a file can hold wrong numbers,
+but never code.
 
-Trajectories are not in it. They have a store of their own, in which a restarted learner finds them
-by their ids. One learner writes to a folder of checkpoints.
+Trajectories are stored separately (`TrajectoryStore`); a restarted learner looks them up by id.
+Only one learner may write to a folder of checkpoints.
 """
 
 from __future__ import annotations
@@ -39,11 +39,11 @@ from distrl.records import Trajectory
 
 FORMAT, VERSION = "distrl learner checkpoint", 1
 MANIFEST, STATE, TENSORS = "manifest.json", "state.json", "tensors.safetensors"
-TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # one-key dicts in the JSON
+TENSOR, ARRAY, TUPLE, ITEMS = "$tensor", "$array", "$tuple", "$items"  # keys of one-key dicts
 
 
 class Resumable(Protocol):
-    """Can be saved and restored: a learner, or a run that contains one."""
+    """An object that can be saved and restored: a learner, or a run that contains one."""
 
     @property
     def updates(self) -> int: ...
@@ -75,25 +75,25 @@ class CheckpointFolder:
         return path
 
     def all(self) -> list[Path]:
-        """Oldest first."""
+        """Return all checkpoints, oldest first."""
         return sorted(self.directory.glob("update-*"))
 
     def _free_name(self, updates: int) -> Path:
-        """An unused name; one update has several editions after restarts."""
+        """Return an unused name; after a restart one update may be saved more than once."""
         names = (self.directory / f"update-{updates:09d}.{edition:03d}" for edition in range(1000))
         return next(name for name in names if not name.exists())
 
     def latest(self) -> Path | None:
-        """The newest one; None before the first."""
+        """Return the newest checkpoint, or None."""
         return max(self.all(), default=None)
 
     def restore(
         self, learner: Resumable, find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...] | None:
-        """Continue from the newest checkpoint; None if there is none to continue from.
+        """Load the newest checkpoint into the learner; return None if there is no checkpoint.
 
-        Returns the ids of the trajectories that `find` no longer has. A newest checkpoint that is
-        damaged is an error rather than a reason to take an older one unasked: remove it to do so.
+        Return the ids of the trajectories that `find` no longer has. If the newest checkpoint is
+        damaged, raise an error rather than silently use an older one: remove it to do that.
         """
         path = self.latest()
         return None if path is None else learner.load_state(read_checkpoint(path), find)
@@ -115,7 +115,7 @@ def write_checkpoint(path: Path, state: dict[str, Any]) -> None:
 
 
 def read_checkpoint(path: Path) -> dict[str, Any]:
-    """The state in a checkpoint; raises `CorruptCheckpoint` unless every byte is as written."""
+    """Return the state in a checkpoint; raise `CorruptCheckpoint` if any byte has changed."""
     _check_files(path, _manifest(path))
     try:
         tree = json.loads((path / STATE).read_text("utf-8"))
@@ -128,7 +128,7 @@ def read_checkpoint(path: Path) -> dict[str, Any]:
 
 
 def _manifest(path: Path) -> dict[str, dict[str, Any]]:
-    """Size and checksum by file."""
+    """Return size and checksum of each file."""
     try:
         manifest = json.loads((path / MANIFEST).read_text("utf-8"))
         name, version, files = manifest["format"], manifest["version"], manifest["files"]
@@ -177,7 +177,7 @@ def _corrupt(path: Path, why: str) -> CorruptCheckpoint:
 
 
 def split(tree: Any, tensors: dict[str, Tensor], path: str = "") -> Any:
-    """The tree for JSON. Copies of its tensors, on the CPU, are put into `tensors`."""
+    """Return the tree for JSON, and put copies of its tensors, on the CPU, into `tensors`."""
     if tree is None or isinstance(tree, bool | int | float | str):
         return tree
     if isinstance(tree, Tensor):
@@ -197,7 +197,7 @@ def split(tree: Any, tensors: dict[str, Tensor], path: str = "") -> Any:
 
 
 def join(tree: Any, tensors: Mapping[str, Tensor]) -> Any:
-    """The tree that was split; raises KeyError, TypeError or ValueError if they do not fit."""
+    """Undo `split`; raise KeyError, TypeError or ValueError if tree and tensors do not match."""
     if isinstance(tree, list):
         return [join(part, tensors) for part in tree]
     if not isinstance(tree, dict):

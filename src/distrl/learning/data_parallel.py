@@ -3,13 +3,13 @@
 Every rank holds the whole policy and computes its slice of each batch. Gradients are summed, not
 averaged, because losses are sums over turns divided by totals of the whole batch; so an update of
 many ranks equals that of one, up to rounding. Only rank 0 (the leader) samples, publishes and
-writes. It sends work items to each follower through a pipe: a follower waits there for as long as
-the learner waits for trajectories, and ends when the pipe is closed. Work items are pickled; they
-travel only between processes that the leader started. The sums use NCCL between GPUs and gloo
-between CPUs.
+writes. It sends work items to each follower through a pipe. A follower blocks on the pipe for as
+long as the learner waits for trajectories, and exits when the pipe is closed. Work items are
+pickled; they travel only between processes that the leader started. The sums use NCCL between GPUs
+and gloo between CPUs.
 
-`engine.run.follower_processes` starts the followers. Accelerate was weighed: it launches whole
-scripts and hides the process group, of which only these three sums are needed.
+`engine.run.follower_processes` starts the followers. We considered Accelerate: it launches whole
+scripts and hides the process group, of which we need only the three sums of `ProcessGroup`.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from distrl.learning.learner_settings import Precision
 from distrl.learning.process_group import ScoreBatch, SyncState, UpdateBatch, WorkItem
 
 LOOPBACK = "127.0.0.1"
-POLL_SECONDS = 1e-4  # between two looks at a sum that is under way
-START_POLL_SECONDS = 0.1  # between two looks at a follower that starts
-EXIT_SECONDS = 5.0  # that a follower's exit may take to show after its connection broke
+POLL_SECONDS = 1e-4  # between two polls of a pending sum
+START_POLL_SECONDS = 0.1  # between two polls of a follower that starts
+EXIT_SECONDS = 5.0  # for a follower's exit to be detected after its connection broke
 
-CheckFollowers = Callable[[float], None]  # raises if a follower ends within these seconds
+CheckFollowers = Callable[[float], None]  # raises if a follower exits within that many seconds
 
 
 class DataParallelGroup:
-    """The ranks of one learner. Implements `ProcessGroup`.
+    """Implements `ProcessGroup`: the ranks of one learner.
 
-    `connections`: the leader's to each follower, or a follower's one to the leader.
+    `connections`: on the leader one to each follower, on a follower the one to the leader.
     """
 
     def __init__(
@@ -61,7 +61,7 @@ class DataParallelGroup:
         self._check_followers = check_followers
 
     def join(self) -> None:
-        """Wait until every rank is ready, then build the group; called once by each rank."""
+        """Wait until every rank is ready, then build the group; each rank calls this once."""
         with self._follower_errors():
             if self.rank == 0:
                 store = _store(0, is_master=True)
@@ -85,7 +85,7 @@ class DataParallelGroup:
             )
 
     def leave(self) -> None:
-        """End this rank's part; the leader thereby ends the followers that wait for work."""
+        """Leave the group. When the leader leaves, followers that wait for work exit too."""
         for connection in self._connections:
             connection.close()
         if distributed.is_initialized():
@@ -103,7 +103,7 @@ class DataParallelGroup:
                 connection.send_bytes(pickled)
 
     def receive(self) -> WorkItem | None:
-        """Wait for the leader's next work item; None when there will be no more."""
+        """Wait for the leader's next work item; return None when the leader has left."""
         [leader] = self._connections
         try:
             item: WorkItem = pickle.loads(leader.recv_bytes())
@@ -137,7 +137,7 @@ class DataParallelGroup:
         return summed
 
     def _finish(self, sums: Sequence[Any]) -> None:
-        """Wait for sums; NCCL would wait for a lost rank without an error, hence the polling."""
+        """Wait for sums. Polls, because NCCL would wait for a lost rank without an error."""
         with self._follower_errors():
             for each in sums:
                 while not each.is_completed():
@@ -147,7 +147,7 @@ class DataParallelGroup:
 
     @contextmanager
     def _follower_errors(self) -> Iterator[None]:
-        """Where a connection breaks because a follower ended, raise that."""
+        """If an error inside was caused by the exit of a follower, raise the exit instead."""
         try:
             yield
         except (OSError, EOFError, RuntimeError):
@@ -156,7 +156,7 @@ class DataParallelGroup:
 
 
 def _store(port: int, *, is_master: bool) -> Any:
-    """Where ranks find each other; port 0: a free one."""
+    """Open the TCPStore through which the ranks find each other; port 0 picks a free one."""
     made: Any = distributed  # its types do not list TCPStore
     return made.TCPStore(LOOPBACK, port, is_master=is_master, wait_for_workers=False)
 
@@ -166,7 +166,7 @@ def follow(
     gradient_step: GradientStep,
     precision: Precision = "full",
 ) -> None:
-    """Process the leader's work items until it leaves; the parts are built as the leader's are."""
+    """Process work items until the leader leaves. Build the arguments exactly as the leader's."""
     group = gradient_step.process_group
     if not isinstance(group, DataParallelGroup):
         raise UsageError("follow() without a leader; give the step a DataParallelGroup")

@@ -1,21 +1,21 @@
-"""One step of the optimisers over a whole batch, in micro-batches that fit the memory.
+"""One optimiser step over a whole batch, in micro-batches that fit into memory.
 
-`score_batch` scores the batch without gradients: what targets and ratios are made from. `step` runs
-through the turns again in micro-batches of bounded size, lets the algorithm make losses from the
-scores of each, adds up the gradients, clips those of the policy and of the critic separately, and
-moves both. Losses must be sums over turns divided by totals of the whole batch, so that the split
-does not change the result. A gradient that is no number stops the step before anything has moved.
-Where the activations of the whole batch fit (`one_pass_turns`, and on a GPU the memory that is
-free), `score_for_step` scores it with gradients, and `step` goes backward from there: one forward
+`score_batch` scores the batch without gradients, for targets and ratios. `step` runs the turns
+through the model again in micro-batches of bounded size, lets the algorithm compute losses from the
+scores of each, accumulates the gradients, clips those of the policy and of the critic separately,
+and steps both optimisers. Losses must be sums over turns divided by totals of the whole batch, so
+that the split does not change the result. A NaN or infinite gradient raises an error before any
+weight has changed.
+If the activations of the whole batch fit (`one_pass_turns`, and on a GPU the free memory),
+`score_for_step` scores it with gradients and `step` runs backward from those scores: one forward
 pass in place of two, with the same result.
-Where a GPU runs out of memory nonetheless, forward or backward, the gradients are computed again
-with less: in two passes instead of one, then with checkpointing, if the policy
+If a GPU runs out of memory nonetheless, forward or backward, the gradients are computed again with
+less: in two passes instead of one, then with gradient checkpointing, if the policy
 `SupportsCheckpointing`; the result is the same.
-Where several ranks work together (`process_group`), each computes a slice of the turns, and all
-reach the same result.
+Several ranks (`process_group`) each compute a slice of the turns, and all get the same result.
 
-`BatchScores` are on the CPU, like the batch; scores are where the policy is, so a loss brings
-its per-turn tensors `.to` there.
+`BatchScores` are on the CPU, like the batch. `Scores` are on the policy's device, so a loss moves
+its per-turn tensors there.
 """
 
 from __future__ import annotations
@@ -40,17 +40,17 @@ from distrl.learning.losses.averages import minimum_of_heads
 from distrl.learning.process_group import ProcessGroup, SingleProcess
 from distrl.records import Observation
 
-Losses = dict[str, Tensor]  # named; their sum is what is minimised
-TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and which turns: [m]
-ScoredTurns = list[tuple[Tensor, Scores]]  # which turns, and their scores with a gradient
-Found = Iterable[tuple[Tensor, Tensor]]  # turns, [m], and a result for each, [m, …]
+Losses = dict[str, Tensor]  # by name; their sum is minimised
+TurnLoss = Callable[[Scores, Tensor], Losses]  # scores of some turns, and their indices [m]
+ScoredTurns = list[tuple[Tensor, Scores]]  # indices of turns, and their scores with a gradient
+Found = Iterable[tuple[Tensor, Tensor]]  # indices of turns [m], and a result for each, [m, …]
 
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class StepSettings(Checked):
-    """How the optimisers move. Gradients with norms above the clips are scaled down to them."""
+    """Learning rates, clips and batch sizes. A gradient above its clip is scaled down to it."""
 
     learning_rate: Annotated[float, Bounds(0.0, unit="(of the policy)", open=True)] = 1e-4
     critic_learning_rate: Annotated[float, Bounds(0.0, unit="(of the critic)", open=True)] = 1e-3
@@ -76,11 +76,11 @@ class BatchScores:
 
     log_probs: Tensor  # [b, t, k]
     entropies: Tensor  # [b, t, k]
-    values: Tensor  # [b, t + 1]: the least of the heads, as a probability; last screens included
+    values: Tensor  # [b, t + 1]: minimum of the heads, a probability; last screens included
 
 
 class ReferencePolicy(Protocol):
-    """A frozen policy that a KL penalty keeps the trained one near."""
+    """A frozen policy; a KL penalty keeps the trained policy close to it."""
 
     def score(
         self, observations: Sequence[Observation], answers: Sequence[Sequence[int]]
@@ -88,13 +88,13 @@ class ReferencePolicy(Protocol):
 
 
 class UpdateAbandoned(Exception):
-    """An update was cut short between two micro-batches; the weights are as they were."""
+    """An update was aborted between two micro-batches; the weights are unchanged."""
 
 
 class GradientStep:
-    """Scores batches, and moves a policy and its critic.
+    """Scores batches, and updates a policy and its critic.
 
-    `between` is called before every micro-batch, and may raise `UpdateAbandoned`.
+    `between` is called before every micro-batch and may raise `UpdateAbandoned`.
     """
 
     def __init__(
@@ -102,7 +102,7 @@ class GradientStep:
         policy: TrainablePolicy,
         settings: StepSettings | None = None,
         process_group: ProcessGroup | None = None,
-        memory: ActivationMemory | None = None,  # None: that of the policy's device
+        memory: ActivationMemory | None = None,  # None: of the policy's device
     ) -> None:
         self.policy = policy
         self.settings = settings or StepSettings()
@@ -115,10 +115,10 @@ class GradientStep:
         self.policy_optimiser = _optimiser(self.policy_parameters, rate, decay)
         self.critic_optimiser = _optimiser(self.critic_parameters, critic_rate, decay)
         self.memory = memory or ActivationMemory.of(self.policy_parameters[0].device)
-        self._one_pass_turns = self.settings.one_pass_turns  # fewer once these did not fit
+        self._one_pass_turns = self.settings.one_pass_turns  # lowered when they did not fit
 
     def take_over(self, state: Mapping[str, Any]) -> None:
-        """Load the weights and optimiser states of a learner's state."""
+        """Load weights and optimiser states from the state dict of a learner."""
         self.policy.load_weights(state["policy"], state["version"])
         self.policy_optimiser.load_state_dict(state["policy_optimiser"])
         self.critic_optimiser.load_state_dict(state["critic_optimiser"])
@@ -129,7 +129,7 @@ class GradientStep:
             return self._batch_scores(batch, list(self._scored_turns(batch)))
 
     def score_for_step(self, batch: Batch) -> tuple[BatchScores, ScoredTurns | None]:
-        """As `score_batch`, with scores to go backward from where activations of all turns fit."""
+        """Score like `score_batch`; if all activations fit, also return scores with gradients."""
         scored = self._scored_in_one_pass(batch)
         if scored is None:
             return self.score_batch(batch), None
@@ -137,7 +137,7 @@ class GradientStep:
             return self._batch_scores(batch, scored), scored
 
     def _scored_in_one_pass(self, batch: Batch) -> ScoredTurns | None:
-        """All turns with a gradient; None where their activations do not fit."""
+        """Score all turns with gradients; return None if their activations do not fit."""
         if len(batch.turns) > self._one_pass_turns:
             return None
         scored: ScoredTurns = []
@@ -169,7 +169,7 @@ class GradientStep:
         )
 
     def log_probs_of(self, policy: ReferencePolicy, batch: Batch) -> Tensor:  # [b, t, k]
-        """The log-probabilities that another policy gives to the same answers."""
+        """Return the log-probabilities that another policy gives to the same answers."""
         with torch.no_grad():
             found = [
                 (turns, _score(policy, batch, turns).log_probs)
@@ -183,11 +183,11 @@ class GradientStep:
         loss: TurnLoss,
         *,
         policy_moves: bool = True,
-        scored: ScoredTurns | None = None,  # by the weights as they are; consumed
+        scored: ScoredTurns | None = None,  # by the current weights; emptied here
     ) -> tuple[dict[str, float], dict[str, float]]:
-        """Take one optimiser step; returns the losses and the norms of the gradients."""
+        """Take one optimiser step; return the losses and the norms of the gradients."""
         sums = self._gradients(batch, loss, scored)
-        while sums is None:  # what had filled the memory is free by now
+        while sums is None:  # out of memory: retry, now that the activations are freed
             sums = self._gradients(batch, loss, None)
         self.process_group.all_reduce_gradients([*self.policy_parameters, *self.critic_parameters])
         totals = self.process_group.sum_by_name({name: float(sums[name]) for name in sums})
@@ -204,7 +204,7 @@ class GradientStep:
     def _gradients(
         self, batch: Batch, loss: TurnLoss, scored: ScoredTurns | None
     ) -> dict[str, Tensor] | None:
-        """Compute the gradients of all turns, and the losses; None: it takes less memory now."""
+        """Compute gradients and losses; return None to retry after an out-of-memory error."""
         try:
             return self._accumulated(batch, loss, scored)
         except torch.cuda.OutOfMemoryError as error:
@@ -220,7 +220,7 @@ class GradientStep:
     ) -> dict[str, Tensor]:
         self.policy_optimiser.zero_grad(set_to_none=True)
         self.critic_optimiser.zero_grad(set_to_none=True)
-        sums: dict[str, Tensor] = {}  # read at the end: a GPU is not waited for
+        sums: dict[str, Tensor] = {}  # read at the end, so that the GPU is not synchronised
         for turns, scores in self._scored_turns(batch) if scored is None else _consumed(scored):
             self.between()
             losses = loss(scores, turns)
@@ -254,7 +254,7 @@ class GradientStep:
             yield turns, scores
 
     def _final_values(self, batch: Batch) -> Tensor:  # [b]
-        """The values of the last screens of truncated trajectories, 0 for the others."""
+        """Return the values of the last screens of truncated trajectories, 0 for the others."""
         cut = batch.bootstrap.nonzero().flatten().tolist()
         mine = [cut[place] for place in self._slice(len(cut))]
         values = torch.zeros(len(batch.finals), dtype=torch.float64)
@@ -265,7 +265,7 @@ class GradientStep:
         return self.process_group.all_reduce(values)
 
     def _slice(self, n: int) -> range:
-        """This rank's contiguous slice of `n` items; neighbours have similar lengths."""
+        """Return this rank's slice of `n` items: contiguous, as neighbours have similar lengths."""
         rank, size = self.process_group.rank, self.process_group.size
         return range(rank * n // size, (rank + 1) * n // size)
 
@@ -283,7 +283,7 @@ class GradientStep:
         return self.memory.max_turns(self.settings.micro_batch_turns)
 
     def _micro_batches(self, batch: Batch) -> Iterator[Tensor]:
-        """This rank's turns in reading order, in micro-batches as the settings limit them."""
+        """Yield this rank's turns in order, in micro-batches within the limits of the settings."""
         mine = self._slice(len(batch.turns))
         first, widest, most = mine.start, 0, self._max_turns()
         for place in mine:
@@ -303,8 +303,8 @@ def autocast(precision: Precision, device: torch.device) -> AbstractContextManag
     """Run the model's forward passes in this precision; the weights keep theirs."""
     if precision == "full":
         return nullcontext()
-    # No cache: it would hand weights that were narrowed for `score_batch`, or before the optimiser
-    # moved, to a later pass of the same update, which then has no gradient or an old one.
+    # No cache: it would reuse bf16 copies of weights that were cast in `score_batch` (no_grad), or
+    # before the optimiser step, in a later pass, whose gradient would be missing or outdated.
     return torch.autocast(device.type, dtype=torch.bfloat16, cache_enabled=False)
 
 
@@ -314,20 +314,20 @@ def _score(policy: ReferencePolicy, batch: Batch, turns: Tensor) -> Scores:
 
 
 def _consumed(scored: ScoredTurns) -> Iterator[tuple[Tensor, Scores]]:
-    """Each once; what was gone backward from is freed."""
+    """Yield each item once and drop it, so that its activations are freed after `backward`."""
     scored.reverse()
     while scored:
         yield scored.pop()
 
 
 def _optimiser(parameters: list[Parameter], rate: float, decay: float) -> torch.optim.AdamW:
-    """Fused: one pass over the weights in place of a dozen, eleven times as fast on a CPU."""
+    """Return a fused AdamW: one pass over the weights, not a dozen; 11 times as fast on a CPU."""
     return torch.optim.AdamW(parameters, lr=rate, weight_decay=decay, fused=True)
 
 
 def _move(optimiser: torch.optim.AdamW, parameters: list[Parameter]) -> None:
     optimiser.step()
-    for parameter in parameters:  # fused steps skip it; caches rely on it
+    for parameter in parameters:  # fused steps do not do this, and caches rely on it
         torch.autograd.graph.increment_version(parameter)
 
 

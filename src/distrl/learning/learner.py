@@ -1,24 +1,23 @@
 """The learner's loop: drain, admit, sample, update, re-prioritise, publish.
 
-A plain synchronous class: it knows nothing of processes, and it never sleeps. An engine calls
-`step` and decides what to do when it returns `Waiting`. What it promises:
+A plain synchronous class that starts no processes and never sleeps. An engine calls `step` and
+decides what to do when it returns `Waiting`. Promises:
 
-- Whatever arrives is accounted for: each arrival is counted once, under what became of it
-  (`arrivals`). What does not get in is refused, never an error and never a reward of 0.
-- Draws keep the pace that `Pacing` sets, once the collectors' inserts have filled the replay; and
-  while pacing forbids inserts, arrivals stay where they wait, which is what holds collectors back.
-  A preloaded corpus is no insert: it pays for nothing, and the offline phase is not paced.
-- Published versions only grow, also after a restart from an older checkpoint: a version that was
-  seen on an arrival is not given to other weights. Nothing is published while the critic warms up,
-  since the policy is what it was.
-- `between` may raise `UpdateAbandoned` in the middle of an update: the weights are as before, and
-  what was drawn counts as not drawn. Where other ranks share the update it must not, since they
-  would wait. Of several optimiser steps for one update, those that were taken stand.
-- With `state_dict` and `load_state` a run goes on as if it had not been interrupted, bit by bit.
-  With a `prefetcher` the next batch is drawn and made ready while a step computes: its priorities
-  are one step late, and a resumed run draws another one.
+- Every arrival is counted once in `arrivals`, under what happened to it. A trajectory that cannot
+  be used is refused: that raises no error, and it never becomes a reward of 0.
+- Draws follow `Pacing`, once the collectors' inserts have filled the replay. While pacing forbids
+  inserts, arrivals stay in their queue: this back-pressure stops the collectors. A preloaded corpus
+  does not count as inserts, so it pays for no draws; the offline phase is not paced.
+- Published versions only grow, even after a restart from an older checkpoint: a version that was
+  seen on an arrival is never reused for other weights. Nothing is published while the critic warms
+  up, since the policy does not change.
+- `between` may raise `UpdateAbandoned` during an update: the weights stay as they were, and the
+  draws are not counted. It must not where other ranks share the update: they would wait for ever.
+  If an update takes several optimiser steps, those already taken are kept.
+- `state_dict` and `load_state` resume a run bit for bit. With a `prefetcher` the next batch is
+  drawn during a step: its priorities are one step old, and a resumed run draws another batch.
 
-On several GPUs rank 0 has the learner, and the other ranks follow it (`data_parallel`).
+With several GPUs only rank 0 has a learner; the other ranks follow it (`data_parallel`).
 """
 
 from __future__ import annotations
@@ -59,11 +58,11 @@ from distrl.replay.buffer.replay_buffer import ReplayBuffer
 from distrl.weights.staleness import staleness, versions_to_come
 from distrl.weights.weight_digests import WeightDigests
 
-STALE = "stale"  # beside the replay's own outcomes
+STALE = "stale"  # counted in `arrivals` beside the replay's own outcomes
 
 
 class Arrivals(Protocol):
-    """A queue of finished trajectories that never blocks, such as a deque."""
+    """A non-blocking queue of finished trajectories, such as a deque."""
 
     def __len__(self) -> int: ...
 
@@ -71,25 +70,25 @@ class Arrivals(Protocol):
 
 
 class Publisher(Protocol):
-    """Where new weights go. Neither it nor the learner changes them any more."""
+    """The receiver of new weights. Neither it nor the learner modifies them afterwards."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
 
 class Learner:
-    """Turns trajectories into better weights, one step at a time."""
+    """Trains a policy on arriving trajectories, one step at a time."""
 
     def __init__(
         self,
         policy: TrainablePolicy,
         algorithm: Algorithm,
-        gradient_step: GradientStep,  # the algorithm's own, on this policy
+        gradient_step: GradientStep,  # the one that the algorithm uses, on the same policy
         replay: ReplayBuffer,
         pacing: Pacing,
         arrivals: Arrivals,
         publisher: Publisher,
         settings: LearnerSettings | None = None,
-        watch: PolicyWatch | None = None,  # of this policy; None: acting is not compared with it
+        watch: PolicyWatch | None = None,  # None: collectors' log-probs are not checked
         prefetcher: BatchPrefetcher | None = None,
     ) -> None:
         self.policy = policy
@@ -111,16 +110,16 @@ class Learner:
         self.digests = WeightDigests()
         self._batches = BatchBuilder(self.settings.rewards, replay.settings.capacity)
         self._newest_seen = 0
-        self._synced = False  # do the other ranks have these weights?
+        self._synced = False  # whether the other ranks have these weights
         self._rng = np.random.default_rng(self.settings.seed)
         self._check_fit()
 
     # The loop -----------------------------------------------------------------------------------
 
     def step(self) -> LearnerReport | Waiting:
-        """One step of the loop.
+        """Run one step of the loop.
 
-        `Waiting` if more trajectories must arrive first, or if the update was abandoned.
+        Return `Waiting` if more trajectories must arrive first, or if the update was abandoned.
         """
         clock = StageClock()
         with clock.stage("drain"):
@@ -129,7 +128,7 @@ class Learner:
             return Waiting(self.learner_status())
         with clock.stage("batch"):
             ready = self.prefetcher.take() if self.prefetcher is not None else None
-        with clock.stage("watch"):  # while no other thread uses the policy: its weights change
+        with clock.stage("watch"):  # swaps the policy's weights, so no other thread may use it now
             gap = None if self.watch is None else self.watch.compare()
         before = work_of(self.policy)
         with clock.stage("sample"):
@@ -171,7 +170,7 @@ class Learner:
         )
 
     def preload(self, corpus: Iterable[Trajectory]) -> None:
-        """Insert a corpus before the first step, whatever its weight versions."""
+        """Insert a corpus before the first step, without a check of its staleness."""
         for trajectory in corpus:
             self.arrivals[self.replay.insert(trajectory).outcome.value] += 1
 
@@ -182,7 +181,7 @@ class Learner:
             return self.gradient_step.score_batch(batch)
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
-        """May a collector begin an episode with these weights, behind `in_flight` others?"""
+        """Return whether a collector may start an episode while `in_flight` others are played."""
         due, per_insert = self.pacing.expected_draws()
         to_come = versions_to_come(
             in_flight,
@@ -209,7 +208,7 @@ class Learner:
     def _drain(self) -> None:
         if self._offline:
             return
-        for _ in range(len(self.incoming)):  # not what arrives meanwhile: a flood must end
+        for _ in range(len(self.incoming)):  # not what arrives meanwhile, or it might never end
             if not self.pacing.may_insert():
                 return
             self._admit(self.incoming.popleft())
@@ -248,20 +247,20 @@ class Learner:
 
     @property
     def _uniform(self) -> bool:
-        """Draws belong to the algorithm, unless a setting takes them from it."""
+        """Whether draws are uniform: as the algorithm has them, unless a setting overrides it."""
         chosen = self.settings.draws
         return (self.algorithm.draws if chosen == "algorithm" else chosen) == "uniform"
 
     def _count(self, draws: Sequence[Draw]) -> None:
-        """These draws were trained on."""
+        """Count draws that were trained on."""
         self.replay.count_draws(draws)
         if not self._offline:
             self.pacing.on_sample(len(draws))
 
     def _refresh_slice(self, besides: set[int]) -> None:
-        """Rescore the next few others, so that no priority stays outdated for ever."""
+        """Rescore the next few slots, except `besides`, so that no priority stays outdated."""
         if self._uniform:
-            return  # nobody looks at priorities
+            return  # priorities are not used
         entries = self.replay.next_slice(self.settings.refresh_trajectories)
         rest = [entry for entry in entries if entry.slot_id not in besides]
         if not rest:
@@ -275,7 +274,7 @@ class Learner:
     def _reprioritise(
         self, entries: Sequence[Draw | Entry], batch: Batch, found: UpdateReport
     ) -> None:
-        """Set their priorities from the report of an update or a rescoring."""
+        """Set the priorities of the entries from the report of an update or a rescoring."""
         errors, weights = found.td_errors.abs(), self.settings.priorities
         fresh = priority(errors, found.ratios, found.entropies, batch.mask, weights)
         self.replay.update_priorities([entry.slot_id for entry in entries], fresh)
@@ -288,7 +287,7 @@ class Learner:
         return True
 
     def publish_to(self, publisher: Publisher) -> None:
-        """Publish the weights as they are, under the current version."""
+        """Publish the current weights under the current version."""
         weights = self.policy.weights()
         self.digests.add(self.version, weight_digest(weights))
         if self.watch is not None:
@@ -297,12 +296,12 @@ class Learner:
 
     @property
     def draws_since_version(self) -> int:
-        """Draws that count for the next version; below 0 while the critic warms up."""
+        """Draws since the last version; below 0 while the critic warms up."""
         return self._updates_since_version * self.settings.batch_trajectories
 
     @property
     def _updates_since_version(self) -> int:
-        """Updates that count for the next version; below 0 while the critic warms up."""
+        """Updates since the last version; below 0 while the critic warms up."""
         moved = self.updates - self.settings.warm_up_updates
         return min(moved, 0) or moved % self.settings.updates_per_publish
 
@@ -311,7 +310,7 @@ class Learner:
         return self.settings.is_offline(self.updates)
 
     def _send(self, item: WorkItem) -> None:
-        """Broadcast the next work item; with the first one weights and optimiser state go too."""
+        """Broadcast a work item; before the first one, broadcast weights and optimiser states."""
         process_group = self.gradient_step.process_group
         if process_group.size > 1 and not self._synced:
             tensors: dict[str, Tensor] = {}
@@ -320,7 +319,7 @@ class Learner:
         process_group.send(item)
 
     def _check_fit(self) -> None:
-        """Refuse parts and settings that cannot work together."""
+        """Raise `InvalidSetting` if parts and settings do not fit together."""
         if self.gradient_step.policy is not self.policy:
             raise InvalidSetting(
                 "the learner's policy and that of its gradient step are two objects; build the "
@@ -331,14 +330,14 @@ class Learner:
                 f'learner.precision="bf16" with a policy on the CPU: {bf16_obstacle()}; move the '
                 'policy to a GPU or give precision="full"'
             )
-        self.pacing.may_sample(self.settings.batch_trajectories)  # refuses too little tolerance
+        self.pacing.may_sample(self.settings.batch_trajectories)  # raises if tolerance is too small
 
     # For checkpoints ----------------------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """All that a restarted learner needs but the trajectories, which go by their ids.
+        """Return all that a restarted learner needs; trajectories are referred to by their ids.
 
-        Tensors, arrays, numbers, texts, and lists and dicts of them.
+        It consists of tensors, arrays, numbers, strings, and lists and dicts of them.
         """
         return {
             **self._what_is_learned(),
@@ -363,10 +362,10 @@ class Learner:
     def load_state(
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        """Become what `state_dict` described; returns the ids of trajectories that are lost.
+        """Restore the state of `state_dict`; return the ids of trajectories that are lost.
 
-        `find` looks a trajectory up by its id. After a `CorruptCheckpoint` this learner is half of
-        each and must not be used.
+        `find` looks a trajectory up by its id. After a `CorruptCheckpoint` this learner is only
+        partly restored and must not be used.
         """
         try:
             return self._load(state, find)
@@ -382,7 +381,7 @@ class Learner:
         self.gradient_step.take_over(state)
         self._synced = False
         if self.prefetcher is not None:
-            self.prefetcher.take()  # of the replay as it was
+            self.prefetcher.take()  # discarded: it was drawn from the old replay
         lost = self.replay.load_state(state["replay"], find)
         self._batches.forget()
         self.pacing.load_state(state["pacing"])
@@ -398,4 +397,4 @@ class Learner:
 
 
 def _nothing() -> None:
-    """Between two micro-batches of what is not to be abandoned."""
+    """Do nothing: the default of `between`."""

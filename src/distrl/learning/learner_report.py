@@ -1,8 +1,8 @@
-"""The report of a learner's step: how old and how far off-policy its data was, and the time taken.
+"""The report of a learner's step: losses, staleness and ratios of its data, and the time taken.
 
-Figures are of this one step; counts of `LearnerStatus` are since the start. Two reports are equal
-when they agree about learning: seconds are not compared, so that an interrupted run can be compared
-with one that was not.
+Figures are of this one step; counts in `LearnerStatus` are since the start. Equality ignores
+`seconds`, `peak_flops`, `watch` and `drawn`, so that a resumed run can be compared with an
+uninterrupted one.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from distrl.learning.throughput import Work
 from distrl.replay.buffer.entries import Draw
 
 STAGES = ("drain", "watch", "sample", "batch", "update", "refresh", "publish")
-RATIO_LIMIT = 1.0  # Retrace cuts ratios off above it
+RATIO_LIMIT = 1.0  # Retrace truncates ratios above it
 
 
 class StageClock:
-    """Measure named stages of a step, in seconds; repeated stages add up.
+    """Measures named stages of a step, in seconds; repeated stages add up.
 
-    A GPU's work is only queued while Python goes on, but an update ends with numbers that Python
-    reads, which waits for all of it: no further synchronisation is needed.
+    CUDA kernels run asynchronously, but an update ends by reading numbers from the GPU, which
+    waits for all kernels, so no further synchronisation is needed.
     """
 
     def __init__(self) -> None:
@@ -48,11 +48,11 @@ class StageClock:
 class LearnerStatus:
     """Progress and counters of the learner."""
 
-    updates: int  # made since the start
-    version: int  # of the weights that are out
+    updates: int  # since the start
+    version: int  # of the published weights
     samples_per_insert: float  # since the replay was filled
     owed: float  # draws that the inserts so far have paid for; see `Pacing`
-    arrivals: dict[str, int]  # what became of all that arrived, since the start
+    arrivals: dict[str, int]  # by outcome, since the start
     replay: dict[str, float]
 
     def gauges(self) -> dict[str, float]:
@@ -68,10 +68,10 @@ class LearnerStatus:
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """A trajectory of a batch, and what the update thought of its steps, [t] each."""
+    """A trajectory of a batch, and the update's figures for its steps, [t] each."""
 
     id: str
-    priority: float  # that it was drawn by
+    priority: float  # at the draw
     times_drawn: int  # this time included
     values: tuple[float, ...]
     ratios: tuple[float, ...]
@@ -80,7 +80,7 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """A step without an update: more trajectories must come first."""
+    """A step without an update: more trajectories must arrive first, or it was abandoned."""
 
     learner_status: LearnerStatus
 
@@ -92,20 +92,20 @@ class Waiting:
 class LearnerReport:
     """A step with an update."""
 
-    learner_status: LearnerStatus  # after it
+    learner_status: LearnerStatus  # after the step
     published: bool
     policy_moved: bool  # False while the critic warms up
     losses: dict[str, float]
     gradient_norms: dict[str, float]
     algorithm: dict[str, float]  # its own metrics
     ratio_quantiles: tuple[float, ...]  # of whole turns, at ratios.QUANTILES
-    effective_sample_size: float  # of this many turns at best: `turns`
+    effective_sample_size: float  # at most `turns`
     clip_fraction: float  # of the turns' ratios, above RATIO_LIMIT
     staleness: tuple[int, ...]  # trajectories of the batch in each bucket of STALENESS_EDGES
     mean_staleness: float
     calibration_error: float
     mean_value: float
-    success_rate: float  # of the batch, which was drawn by priority
+    success_rate: float  # of the batch; biased if it was drawn by priority
     entropy: float  # nats per token
     invalid_rate: float  # share of the turns
     turns: int
@@ -113,29 +113,29 @@ class LearnerReport:
     work: Work | None  # of the model, all passes of the step; None if the policy does not count it
     peak_flops: float | None = field(compare=False)  # of the device, per second; None: not known
     seconds: dict[str, float] = field(compare=False)  # by stage
-    watch: dict[str, float] = field(compare=False)  # how far acting and learning are apart
+    watch: dict[str, float] = field(compare=False)  # log-prob gap of collectors and learner
     drawn: tuple[Drawn, ...] = field(default=(), compare=False)
 
     @property
     def tokens_per_second(self) -> float:
-        """Tokens of answers that the whole step learned from in a second."""
+        """Answer tokens of the batch per second of the whole step."""
         return self.tokens / self._spent
 
     @property
     def model_tokens_per_second(self) -> float | None:
-        """Tokens that went through the model in a second: pictures, prompts and answers."""
+        """Tokens through the model per second: pictures, prompts and answers; None if unknown."""
         return None if self.work is None else self.work.tokens / self._spent
 
     @property
     def peak_share(self) -> float | None:
-        """Share of the operations that the device could have done; None if not known."""
+        """Model FLOP/s as a share of the device's peak; None if unknown."""
         if self.work is None or self.peak_flops is None:
             return None
         return self.work.flops / (self._spent * self.peak_flops)
 
     @property
     def effective_sample_share(self) -> float:
-        """Share of the turns that count, by their ratios; 1: all were on-policy."""
+        """Effective sample size as a share of the turns; 1 if all were on-policy."""
         return self.effective_sample_size / max(1, self.turns)
 
     @property
@@ -143,7 +143,7 @@ class LearnerReport:
         return max(sum(self.seconds.values()), 1e-9)
 
     def gauges(self) -> dict[str, float]:
-        """All figures, flat, for a dashboard or a file."""
+        """Return all figures as a flat dict, for a dashboard or a file."""
         device = {
             "model_tokens_per_second": self.model_tokens_per_second,
             "peak_share": self.peak_share,
@@ -190,7 +190,7 @@ def learner_report(
     watch: dict[str, float],
     draws: Sequence[Draw] = (),
 ) -> LearnerReport:
-    """The report of an update; the batch is on the CPU."""
+    """Build the report of an update; the batch is on the CPU."""
     mask, turn_ratios, values = batch.mask, update.ratios.cpu(), update.values.cpu()
     return LearnerReport(
         learner_status=learner_status,
@@ -232,5 +232,5 @@ def _drawn(draws: Sequence[Draw], update: UpdateReport) -> Iterator[Drawn]:
 
 
 def named(group: str, figures: Mapping[str, float]) -> dict[str, float]:
-    """group/name for each name."""
+    """Prefix each name with `group/`."""
     return {f"{group}/{name}": float(figure) for name, figure in figures.items()}

@@ -71,5 +71,5 @@ class LearnerSettings:
         return self.batch_trajectories * self.updates_per_publish
 
     def is_offline(self, updates: int) -> bool:
-        """Does the update after `updates` others use the corpus alone?"""
+        """Return whether the update after `updates` others uses the corpus alone."""
         return self.mode == "offline" or updates < self.offline_updates

@@ -1,30 +1,31 @@
-"""Where several attempts at one task came by the same screen: forks that nobody had to play.
+"""Matched screens: steps where several attempts at one task showed the same screen.
 
-Attempts at a task begin alike and part somewhere. Where they show the same screen, what came of
-each from there on is what continuations from that step would have shown, so that the advantage can
-be measured as with forks (`Continuations`), and from the replay alone: it also works on phones that
-cannot be put back. The idea is UI-Voyager's (arXiv 2603.24533, of which we know the abstract): it
-finds fork points in groups of attempts by comparing screens, and makes supervision for failed
-attempts of the successful ones. Here they only give the advantage of a policy gradient.
+Attempts at a task begin alike and diverge somewhere. Where they show the same screen, their later
+outcomes are what continuations from that step would have given. So the advantage can be measured
+as with forks (`Continuations`), but from the replay alone and without extra episodes; it also works
+on devices that cannot be restored. The idea is from UI-Voyager (arXiv 2603.24533, of which we know
+only the abstract): it compares screens in groups of attempts to find fork points, and turns the
+successful attempts into supervision for the failed ones. Here they only give the advantage of a
+policy gradient.
 
-- Screens match if all pixels below the status bar are equal, in which a clock goes on. That is
-  strict: an animation, a cursor or an advertisement keeps two attempts apart. UI-Voyager is said to
-  match by similarity.
-- Only where the others have succeeded and failed from that screen do they measure anything; where
-  they all came to the same, the critic's estimate stays. So there must be two others, and better
-  more. What came of the draw itself is not looked at: a baseline b is without bias,
-  Σ_a π(a)·∇log π(a)·b = 0, if it is the same for every answer a. If others with another outcome
-  than the draw's were enough, b among failures would be 0 for a success and the critic's V for one
-  more failure, and the gradient there (γ = 1)
+- Screens match if all pixels below the status bar, which has a clock, are equal. That is strict: an
+  animation, a cursor or an advertisement makes two screens differ. UI-Voyager is said to match by
+  similarity.
+- A step is measured only if from that screen some of the others succeeded and some failed;
+  otherwise the critic's estimate stays. So at least two others are needed, and more are better. The
+  outcome of the draw itself must not matter: a baseline b is unbiased,
+  Σ_a π(a)·∇log π(a)·b = 0, only if it is the same for every answer a. Suppose others whose outcome
+  differs from the draw's were enough. Where all others failed, b would be 0 for a draw that
+  succeeds and the critic's V for one that fails, and the gradient there (γ = 1)
 
       Σ_a π(a)·∇log π(a)·(G(a) − V·1{a fails}) = (1 + V)·∇E[G]
 
-- Each other attempt counts once, from its first step on that screen. Forks of one attempt share
-  their beginning, which is the parent's alone; those of the same attempt as the draw are left to
-  `continuations_of`, since their beginning is its own.
+- Each other attempt counts once, from its first step on that screen. A branch counts from its own
+  steps only, since its first ones are its parent's. Relatives of the draw (branches of the same
+  attempt) are left to `continuations_of`.
 
-A screen is not the state of a phone. Attempts that come by it earlier have more steps left, and
-what they did elsewhere before is not on it; forks know neither of these errors.
+A screen is not the whole state of a phone. Attempts that reach it earlier have more steps left, and
+earlier changes elsewhere are not visible on it; forks have neither of these errors.
 """
 
 from __future__ import annotations
@@ -41,19 +42,19 @@ from distrl.replay.buffer.entries import Draw
 
 
 class MatchedScreens:
-    """Finds them for draws that have other attempts beside them. Any thread may ask.
+    """Finds matched screens between draws and their `attempts`. Thread-safe.
 
-    A screen is unpacked once and known by a digest from then on, the last `most` of them.
+    A screen is decompressed once; an LRU cache keeps the digests of the last `most` screens.
     """
 
     def __init__(self, status_bar: float, most: int) -> None:
         self._status_bar = status_bar
         self._most = most
-        self._known: OrderedDict[str, bytes] = OrderedDict()  # digests by address
+        self._known: OrderedDict[str, bytes] = OrderedDict()  # digests by `Screen.address`
         self._lock = threading.Lock()
 
     def continuations(self, draws: Sequence[Draw]) -> list[Continuations]:
-        """For each step of these draws whose screen others left for success and for failure."""
+        """Return the steps of the draws from whose screen others both succeeded and failed."""
         found = []
         for row, draw in enumerate(draws):
             others = [(each, self._first_steps(each)) for each in draw.attempts]
@@ -68,7 +69,7 @@ class MatchedScreens:
         return found
 
     def _first_steps(self, trajectory: Trajectory) -> dict[bytes, int]:
-        """The first of its own steps on each screen."""
+        """Map each screen's digest to the first of the trajectory's own steps that showed it."""
         steps: dict[bytes, int] = {}
         for step in range(trajectory.first_step, len(trajectory.decisions)):
             steps.setdefault(self._shown(trajectory.screens[step]), step)
@@ -82,7 +83,7 @@ class MatchedScreens:
             shown = below_status_bar(screen, self._status_bar)
             digest = hashlib.blake2b(shown, digest_size=16).digest()
         with self._lock:
-            self._known[address] = digest  # the last one to be forgotten
+            self._known[address] = digest  # most recently used
             if len(self._known) > self._most:
                 self._known.popitem(last=False)
         return digest

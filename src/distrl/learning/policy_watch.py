@@ -1,16 +1,17 @@
-"""Does the policy that acts compute what the policy that learns computes, from the same screens?
+"""Checks that the acting policy and the learner's policy compute the same log-probabilities.
 
-Two failures are silent and ruin a run: weights that never reach the policy that acts, and screens
-that are lost on the way to one of the two. Both show in log-probabilities. So each step scores a
-few turns that have just come in by the weights that played them, of which the last versions are
-kept, and compares with what was recorded when the turns were sampled. Now and then encodings that
-collectors share are left out of it, since who reuses another's encoding sees what it saw, and the
-same turns are scored with black screens: a learner whose scores stay exactly as they are does not
-see them. All of it takes `SHARE` of the time; a step that would take more compares nothing.
+Two failures are silent and ruin a run: weights that never reach the acting policy, and screens that
+are lost on the way to one of the two. Both show in log-probabilities. So each step scores a few
+turns that have just arrived, with the weight version that played them (the last versions are kept),
+and compares the result with the log-probabilities recorded at sampling. Every `BLANK_EVERY`
+comparisons it also bypasses encodings that collectors share, because a reused encoding would hide
+missing screens, and scores the same turns with black screens: if the learner's scores do not change
+at all, its model does not see screens. Comparisons take at most `SHARE` of the time; beyond that a
+step compares nothing.
 
-A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the side, as far
-as the scores tell it. The mean over tokens is compared: acting and learning batch differently, and
-single tokens in bfloat16 are apart by tenths.
+A difference above `tolerance_of` the weights raises a `PolicyMismatch` that names the faulty side,
+as far as the scores tell. The mean over tokens is compared: acting and learning use different batch
+sizes, and single tokens in bfloat16 differ by tenths.
 """
 
 from __future__ import annotations
@@ -32,34 +33,34 @@ from distrl.learning.batch import observation_of
 from distrl.records import Observation, Trajectory
 
 WIDE = (torch.float32, torch.float64)
-CPU_TOLERANCE, GPU_TOLERANCE = 1e-3, 1e-2  # nats per token; a GPU convolves in TF32
-NARROW_TOLERANCE = 0.1  # of bfloat16 and float16
+CPU_TOLERANCE, GPU_TOLERANCE = 1e-3, 1e-2  # nats per token; a GPU computes convolutions in TF32
+NARROW_TOLERANCE = 0.1  # nats per token, for bfloat16 and float16
 TURNS = 2  # scored in a step
-SHARE = 0.02  # of the time that goes into comparisons, at most
-BLANK_EVERY = 50  # comparisons between two with black screens
-KEPT_VERSIONS, KEPT_BYTES = 8, 1 << 30  # of weights; larger ones are not kept
+SHARE = 0.02  # of the wall-clock time, for comparisons at most
+BLANK_EVERY = 50  # one comparison in so many also uses black screens
+KEPT_VERSIONS, KEPT_BYTES = 8, 1 << 30  # limits of the kept weights; larger ones are not kept
 MAX_WAITING = 256  # collectors whose turns wait to be compared
 
 
 class WatchedPolicy(TrainablePolicy, Protocol):
-    """A policy that can score without encodings from elsewhere."""
+    """A policy that can score without its cache of encodings."""
 
     def uncached(self) -> AbstractContextManager[None]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class _Played:
-    """Turns of one trajectory that one version played."""
+    """Turns of one trajectory that one weight version played."""
 
     collector: str
     version: int
     observations: list[Observation]
     answers: list[tuple[int, ...]]
-    recorded: list[float]  # log-probabilities of all tokens, one turn after the other
+    recorded: list[float]  # log-probabilities of all tokens, concatenated
 
 
 class PolicyWatch:
-    """Compares acting and learning. The learner calls it from its own thread."""
+    """Compares the acting policies with the learner's, which calls it from its own thread."""
 
     def __init__(
         self,
@@ -77,16 +78,16 @@ class PolicyWatch:
         self.comparisons = 0
         self._kept: OrderedDict[int, Mapping[str, Tensor]] = OrderedDict()
         self._waiting: OrderedDict[str, _Played] = OrderedDict()  # by collector
-        self._compared: dict[str, int] = {}  # the newest version, by collector
+        self._compared: dict[str, int] = {}  # the newest compared version, by collector
         self.published(0, policy.weights())
 
     @property
     def keeps_weights(self) -> bool:
-        """False: they are too large to be kept, and nothing is compared."""
+        """Whether weights are kept; False if they are too large, so that nothing is compared."""
         return bool(self._kept)
 
     def published(self, version: int, weights: Mapping[str, Tensor]) -> None:
-        """Keep the weights of a version; nobody changes them any more."""
+        """Keep the weights of a version; the caller must not modify them afterwards."""
         size = sum(each.nbytes for each in weights.values())
         if size <= KEPT_BYTES:
             self._kept[version] = weights
@@ -94,7 +95,7 @@ class PolicyWatch:
                 self._kept.popitem(last=False)
 
     def arrived(self, trajectory: Trajectory) -> None:
-        """Note turns to compare: of each collector one trajectory for each version."""
+        """Queue turns to compare: one trajectory for each collector and version."""
         collector = trajectory.id.partition("/")[0]
         played = _newest_turns(trajectory, collector)
         if played is None or played.version <= self._compared.get(collector, -1):
@@ -103,7 +104,7 @@ class PolicyWatch:
             self._waiting[collector] = played
 
     def compare(self) -> float | None:
-        """Compare what has waited longest; the mean difference in nats per token, None: nothing."""
+        """Compare the oldest queued turns; return their mean gap in nats per token, or None."""
         begun = self._clock()
         while self._waiting and self._spent <= self._share * (begun - self._since):
             _, played = self._waiting.popitem(last=False)
@@ -115,10 +116,10 @@ class PolicyWatch:
 
     def _compare(self, played: _Played) -> float:
         self._compared[played.collector] = played.version
-        looks = self.comparisons % BLANK_EVERY == 0  # through to the pixels
+        looks = self.comparisons % BLANK_EVERY == 0  # bypass encodings, and try black screens
         with self._holding(played.version), nullcontext() if not looks else self._policy.uncached():
             gap = _gap(self._score(played, played.observations), played)
-            apart = not gap <= self.tolerance  # also where it is no number
+            apart = not gap <= self.tolerance  # also if it is NaN
             if apart or looks:
                 self._look_at_black(played, gap)
         if apart:
@@ -127,7 +128,7 @@ class PolicyWatch:
         return gap
 
     def _look_at_black(self, played: _Played, gap: float) -> None:
-        """Raise `ScreensUnseen` where screens make no difference to one of the two sides."""
+        """Raise `ScreensUnseen` if screens have no effect on the scores of one of the two sides."""
         with self._policy.uncached():
             seen = self._score(played, played.observations)
             blank = self._score(played, [blank_screens(each) for each in played.observations])
@@ -148,7 +149,7 @@ class PolicyWatch:
             )
 
     def _mismatch(self, played: _Played, gap: float) -> WeightsDiffer | LogProbsDiffer:
-        """What the scores of other versions say about a gap."""
+        """Return the error for a gap: other weights if another version matches, else log-probs."""
         for version in [each for each in self._kept if each != played.version]:
             with self._holding(version):
                 other = _gap(self._score(played, played.observations), played)
@@ -171,7 +172,7 @@ class PolicyWatch:
 
     @contextmanager
     def _holding(self, version: int) -> Iterator[None]:
-        """Have the policy hold the weights of a kept version, and its own again afterwards."""
+        """Load the weights of a kept version into the policy, and restore its own afterwards."""
         own, own_version = self._policy.weights(), self._policy.weight_version
         self._policy.load_weights(self._kept[version], version)
         try:
@@ -181,14 +182,14 @@ class PolicyWatch:
 
 
 def tolerance_of(weight: Tensor) -> float:
-    """How far acting and learning may be apart, in nats per token, with weights like this one."""
+    """Return the allowed gap in nats per token, by dtype and device of the weights."""
     if weight.dtype not in WIDE:
         return NARROW_TOLERANCE
     return CPU_TOLERANCE if weight.device.type == "cpu" else GPU_TOLERANCE
 
 
 def _newest_turns(trajectory: Trajectory, collector: str) -> _Played | None:
-    """The last few turns that were played by the newest version; None: nothing was sampled."""
+    """Return the last few turns of the newest version, or None if nothing was sampled."""
     decisions = trajectory.decisions
     sampled = [at for at, each in enumerate(decisions) if each.token_ids and each.log_probs]
     if not sampled:
@@ -205,6 +206,6 @@ def _newest_turns(trajectory: Trajectory, collector: str) -> _Played | None:
 
 
 def _gap(scores: Scores, played: _Played) -> float:
-    """The mean difference of log-probabilities, in nats per token."""
+    """Return the mean absolute difference of log-probabilities, in nats per token."""
     found = scores.log_probs[scores.token_mask].double().cpu()
     return float((found - torch.tensor(played.recorded, dtype=torch.float64)).abs().mean())

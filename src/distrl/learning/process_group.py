@@ -2,8 +2,8 @@
 
 Rank 0 is the leader: it owns the learner with its replay, publisher and checkpoints. The other
 ranks follow (`data_parallel.follow`): they hold the same weights, receive each batch as a
-`WorkItem`, score their slice of its turns and sum the results with all ranks. Every rank then takes
-the same optimiser step, so the weights stay equal. `GradientStep` computes the slices and calls the
+`WorkItem`, score their slice of its turns and all-reduce the results. Every rank then takes the
+same optimiser step, so the weights stay equal. `GradientStep` computes the slices and calls the
 sums; `SingleProcess` is the group of a learner that needs no other process.
 """
 
@@ -49,11 +49,14 @@ WorkItem = UpdateBatch | ScoreBatch | SyncState
 
 
 class ProcessGroup(Protocol):
-    """Some ranks, this process among them. All ranks call the sums, and in the same order."""
+    """The ranks of one update, this process included.
+
+    All ranks must call the collective operations (the sums) in the same order.
+    """
 
     @property
     def rank(self) -> int:
-        """Of this process, from 0; the leader is 0."""
+        """The rank of this process, from 0; the leader is 0."""
         ...
 
     @property
@@ -68,7 +71,7 @@ class ProcessGroup(Protocol):
         ...
 
     def all_reduce_gradients(self, parameters: Sequence[Parameter]) -> None:
-        """Sum each parameter's gradient over all ranks; it stays None where no rank has one."""
+        """Sum each parameter's gradient over all ranks; it stays None if no rank has one."""
         ...
 
     def sum_by_name(self, figures: Mapping[str, float]) -> dict[str, float]:
@@ -77,7 +80,7 @@ class ProcessGroup(Protocol):
 
 
 class SingleProcess:
-    """One process. Implements `ProcessGroup`."""
+    """Implements `ProcessGroup`: one process."""
 
     rank, size = 0, 1
 

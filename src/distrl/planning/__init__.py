@@ -1,1 +1,1 @@
-"""On paper first: what a run would come to with more phones or GPUs than there are."""
+"""Predict, by simulation, what a run would achieve with other numbers of phones and GPUs."""

@@ -46,7 +46,7 @@ class DrawPool:
 
 
 def of_seconds(seconds: LogNormal, name: str, seed: int) -> DrawPool:
-    """A pool of one distribution; a single value where it has no spread."""
+    """Return a pool of one distribution; a single value if it has no spread."""
     if not seconds.log_sd:
         return DrawPool([seconds.mean], name, seed)
     rng = random.Random(f"plan/{name}/stock/{seed}")
@@ -54,14 +54,14 @@ def of_seconds(seconds: LogNormal, name: str, seed: int) -> DrawPool:
 
 
 def of_episodes(phones: PhonePlan, seed: int) -> DrawPool:
-    """Factors of whole episodes."""
+    """Return a pool of factors, each of which scales the waits of one whole episode."""
     factor = LogNormal(1.0, phones.episode_log_sd)
     stock = of_seconds(factor, "episode_factor", seed).values
     return DrawPool(np.clip(stock, SHORTEST_EPISODE, MAX_EPISODE).tolist(), "episode", seed)
 
 
 def of_phone(phones: PhonePlan, seed: int) -> tuple[DrawPool, DrawPool, DrawPool]:
-    """Resets, first looks and steps of a phone of ordinary speed."""
+    """Return pools of the seconds of a reset, a first screen and a step, at ordinary speed."""
     if phones.kind == "stated":
         stated = {"reset": phones.reset, "look": phones.look, "step": phones.step}
         reset, look, step = (of_seconds(each, name, seed) for name, each in stated.items())
@@ -84,7 +84,7 @@ def of_phone(phones: PhonePlan, seed: int) -> tuple[DrawPool, DrawPool, DrawPool
 
 
 def of_lengths(episodes: EpisodePlan, seed: int) -> DrawPool:
-    """Decisions of an episode."""
+    """Return a pool of episode lengths, in decisions."""
     if episodes.measured_steps:
         return DrawPool(episodes.measured_steps, "length", seed)
     rng = random.Random(f"plan/length/stock/{seed}")

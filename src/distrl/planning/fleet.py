@@ -3,8 +3,8 @@
     booked ─► reset ─► first look ─► (ask ─► answer ─► act) … ─► deliver ─► acknowledged ─► booked
        └── not admitted: waits until the learner's pace lets it start
 
-Each phone belongs to one collector and to one copy of the policy. A collector's own work is done
-one thing at a time, in the order in which it comes up, as Python does it.
+Each phone belongs to one collector and to one copy of the policy. A collector does its own work
+serially, in order of arrival, since Python runs one thread at a time.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class PlannedPhone:
     collector: int
     batcher: PlannedBatcher
     slowdown: float
-    factor: float = 1.0  # of this episode's waits
+    factor: float = 1.0  # by which this episode's waits are multiplied
     decisions_left: int = 0
     spoken_end: bool = False
     version: int | None = None  # of the first decision
@@ -164,7 +164,7 @@ class Fleet:
             phone.batcher.ask(number)
 
     def answered(self, number: int, version: int) -> None:
-        """A batcher has decided for this phone."""
+        """Continue the episode of a phone for which a batcher has decided."""
         phone = self._phones[number]
         self.levels["decide"].add(-1)
         self.decisions += 1

@@ -1,7 +1,7 @@
 """A plan from what a run has measured: ten minutes of `distrl train` or `distrl collect`.
 
-Read from the run directory: its settings, `episodes.jsonl` (lengths, durations, endings) and
-`metrics.jsonl` (where the collectors' time went, what updates took). Seconds are real ones. What
+It is read from the run directory: the settings, `episodes.jsonl` (lengths, durations, endings) and
+`metrics.jsonl` (where the collectors' time went, what updates took). Seconds are of real time. What
 such a run cannot measure is listed in `notes`, with what was assumed instead.
 """
 
@@ -27,7 +27,7 @@ from distrl.runs.run_records import EpisodeLine, Point
 from phonesim.latency import LogNormal
 
 LEAST_EPISODES = 20
-LEAST_SPREAD = 1.2  # of batch sizes, largest over smallest, to tell how time grows with them
+LEAST_SPREAD = 1.2  # of batch sizes, largest over smallest, needed to fit time over size
 Figures = dict[str, float]
 COLLECTOR_STAGES = ("deliver", "judge", "begin", "pack", "queue", "own")
 SHARED = "phones, policy and learner shared machines; on machines of their own they are faster"
@@ -43,7 +43,7 @@ class MeasuredRun:
 
 
 def measured_run(path: Path) -> MeasuredRun:
-    """Read a run directory; raise if too little was measured."""
+    """Read a run directory; raise `UsageError` if too little was measured."""
     run = RunDirectory.existing(path)
     config = load_run_config(run.config)
     if config.environments:
@@ -82,7 +82,7 @@ def measured_run(path: Path) -> MeasuredRun:
 
 
 def _differences(points: Sequence[Point], series: str) -> list[Figures]:
-    """Differences between two records; collectors that were restarted begin again at 0."""
+    """Return the growth between records, without those where a restart reset the counts."""
     looks = [point.figures for point in points if point.series == series]
     found = []
     for before, after in pairwise(looks):
@@ -100,7 +100,7 @@ def _per_episode(spent: Figures, *stages: str) -> LogNormal:
 def _phones(
     config: TrainingConfig, episodes: Sequence[EpisodeLine], spent: Figures
 ) -> plan.PhonePlan:
-    """Steps of equal length times a factor per episode: more cannot be identified."""
+    """Model steps of equal length times a factor per episode: the data identify no more."""
     logs = [
         math.log((line.ended - line.began) / line.steps)
         for line in episodes
@@ -128,7 +128,7 @@ def _episodes(episodes: Sequence[EpisodeLine]) -> plan.EpisodePlan:
 def _policy(
     config: TrainingConfig, grown: Sequence[Figures], spent: Figures
 ) -> tuple[plan.PolicyPlan, str]:
-    """Fit a line to the seconds of batches of several sizes."""
+    """Fit batch seconds over batch size by a line; if sizes are alike, note what is assumed."""
     looks = [
         (each["decisions"] / each["batches"], each["deciding_seconds"] / each["batches"])
         for each in grown
@@ -147,7 +147,7 @@ def _policy(
         slope = 0.0
         note = f"batches were all of about {size:.1f}: taken to need the same time at any size"
     most, first = 64, seconds - slope * (size - 1)
-    weights = model_bytes(config.agent.model) or 11e6  # the starter's own
+    weights = model_bytes(config.agent.model) or 11e6  # bytes of the starter model
     return plan.PolicyPlan(
         copies=config.collection.collectors,
         batch_sizes=(1, most),
@@ -158,7 +158,7 @@ def _policy(
 
 
 def _learner(config: TrainingConfig, points: Sequence[Point]) -> plan.LearnerPlan:
-    """Seconds of updates; without any, the plan has no learner."""
+    """Measure the seconds of updates; without any update the plan has no learner."""
     settings = config.learning.learner
     took: list[float] = []
     drained = stored = 0.0

@@ -1,9 +1,9 @@
 """The settings of a plan: phones, policy copies, a learner, and how long each operation takes.
 
-Seconds are those of the devices' clock, and the defaults are those of the paper's system on our
-collectors: 32 emulators, two GPUs that decide, four that learn. A plan is a TOML file with the
-sections below; what it leaves out keeps its default. `distrl plan --from-run` fills the same
-sections with what a run has measured.
+Seconds are of the devices' clock. The defaults describe the paper's system with our collectors: 32
+emulators, two GPUs for the policy, four for the learner. A plan is a TOML file with the sections
+below; what it leaves out keeps its default. `distrl plan --from-run` fills the same sections with
+what a run has measured.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ Broadcast = Literal["star", "tree"]
 
 @dataclass(frozen=True, slots=True)
 class PhonePlan:
-    """The phones. `kind` names waits that we know; with `stated`, `reset`, `look` and `step` do."""
+    """The phones. `kind` selects known waits; for `stated`, give `reset`, `look` and `step`."""
 
     count: Annotated[int, Bounds(1, 10**6, "phones")] = 32
     kind: PhoneKind = "paper_emulator"
-    reset: LogNormal = ZERO  # seconds until a clean phone is there
-    look: LogNormal = ZERO  # seconds until its first screen is there
+    reset: LogNormal = ZERO  # seconds to reset a phone
+    look: LogNormal = ZERO  # seconds from the reset to the first screen
     step: LogNormal = ZERO  # seconds from an action to the screen after it
-    page_share: Share = 0.5  # of the actions that open another page, which has to load
-    slowdowns: tuple[float, ...] = (1.0,)  # factors of slow phones, dealt out in turn
+    page_share: Share = 0.5  # of actions that open another page, which has to load
+    slowdowns: tuple[float, ...] = (1.0,)  # factors on a phone's waits, assigned in turn
     episode_log_sd: Annotated[float, Bounds(0.0, 5.0, "of the logarithm")] = 0.0
     gigabytes: Annotated[float, Bounds(0.0, 1e3, "of memory each")] = 4.5  # an Android emulator
 
@@ -54,19 +54,19 @@ class PhonePlan:
 
 @dataclass(frozen=True, slots=True)
 class EpisodePlan(Checked):
-    """How long episodes are, in decisions: as measured, or by the paper's shape of them.
+    """Lengths of episodes in decisions: as measured, or drawn as in the paper.
 
-    A success takes N(`success_steps`, `success_steps_sd`) of them, a failure mostly all.
+    A success takes N(`success_steps`, `success_steps_sd`) decisions, a failure mostly `step_limit`.
     """
 
-    measured_steps: tuple[Annotated[int, Bounds(1, unit="decisions")], ...] = ()  # go first
+    measured_steps: tuple[Annotated[int, Bounds(1, unit="decisions")], ...] = ()  # if given
     step_limit: Annotated[int, Bounds(1, 10**4, "decisions")] = 10
     success_rate: Share = 0.6
     success_steps: Annotated[float, Bounds(1.0, 1e4, "decisions")] = 5.0
     success_steps_sd: Annotated[float, Bounds(0.0, 1e3, "decisions")] = 1.8
     early_failures: Share = 0.2  # of the failures that end before the limit
-    spoken_ends: Share = 1.0  # of the episodes that end with a final action: no device time
-    broken: Share = 0.0  # of the episodes that the world cuts off: nothing to learn from
+    spoken_ends: Share = 1.0  # of episodes that end with a final action: no device time
+    broken: Share = 0.0  # of episodes that a fault cuts off: nothing to learn from
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +74,10 @@ class CollectorPlan(Checked):
     """The processes that drive phones. Their Python runs one thread at a time."""
 
     count: Annotated[int, Bounds(1, 10**5, "processes")] = 2
-    nodes: Annotated[int, Bounds(1, 10**5, "machines")] = 2  # that they are spread over
+    nodes: Annotated[int, Bounds(1, 10**5, "machines")] = 2  # over which they are spread
     seconds_per_step: Seconds = 0.0  # of a collector's processor, for each step
     seconds_per_episode: Seconds = 0.0  # the same for a start, a verdict and a delivery
-    acknowledge: LogNormal = LogNormal(0.01)  # until a trajectory is durable at the learner's
+    acknowledge: LogNormal = LogNormal(0.01)  # seconds until the learner has stored it
     poll_seconds: Seconds = 0.05  # interval at which phones that may not start ask again
     gigabytes: Annotated[float, Bounds(0.0, 1e4, "of memory each")] = 0.42  # without phones, model
 
@@ -86,8 +86,8 @@ class CollectorPlan(Checked):
 class PolicyPlan:
     """The copies of the policy that decide, a GPU each, and how long a batch takes them.
 
-    `batch_seconds[i]` is what a batch of `batch_sizes[i]` takes; between two sizes it is a straight
-    line, and beyond the last it goes on as before it.
+    `batch_seconds[i]` is what a batch of `batch_sizes[i]` takes; between sizes it is interpolated
+    linearly, and beyond the last one extrapolated with the last slope.
     """
 
     copies: Annotated[int, Bounds(1, 10**5, "GPUs that decide")] = 2
@@ -95,8 +95,8 @@ class PolicyPlan:
     batch_seconds: tuple[Seconds, ...] = (0.6, 1.2)
     log_sd: Annotated[float, Bounds(0.0, 3.0, "of the logarithm")] = 0.0
     most: Annotated[int, Bounds(1, 10**5, "observations in a batch")] = 64
-    max_wait_seconds: Seconds = 0.002  # for a fuller batch
-    travel: LogNormal = ZERO  # of a question and its answer, where the policy is elsewhere
+    max_wait_seconds: Seconds = 0.002  # to wait for a fuller batch
+    travel: LogNormal = ZERO  # of a request and its answer, if the policy is remote
     swap_seconds: Seconds = 0.0  # to load new weights
     look_seconds: Seconds = 0.1  # between two polls for new weights
     gigabytes: Annotated[float, Bounds(0.0, 1e4, "of weights")] = 0.9
@@ -113,12 +113,12 @@ class PolicyPlan:
 
 @dataclass(frozen=True, slots=True)
 class LearnerPlan(Checked):
-    """The learner; `update` is what one takes on one GPU, and more of them share it."""
+    """The learner; `update` is the time of one update on one GPU, which several GPUs share."""
 
     gpus: Annotated[int, Bounds(0, 10**4, "GPUs; 0: nobody learns")] = 4
     update: LogNormal = LogNormal(410.0)  # seconds on one GPU; the paper's 120 s on four
-    parallel_share: Share = 0.943  # of an update that several GPUs divide among them
-    insert_seconds: Seconds = 0.0  # to take in one trajectory
+    parallel_share: Share = 0.943  # of an update that runs in parallel on several GPUs
+    insert_seconds: Seconds = 0.0  # to insert one trajectory
     batch_trajectories: Annotated[int, Bounds(1, 10**6, "trajectories")] = 32
     updates_per_publish: Annotated[int, Bounds(1, 10**6, "updates")] = 1
     warm_up_updates: Annotated[int, Bounds(0, 10**6, "updates without a version")] = 0
@@ -132,13 +132,13 @@ class LearnerPlan(Checked):
 
     @property
     def update_share(self) -> float:
-        """Of the time on one GPU, with as many as there are."""
+        """Time of an update on `gpus` GPUs as a share of that on one (Amdahl's law)."""
         return 1.0 - self.parallel_share + self.parallel_share / max(1, self.gpus)
 
 
 @dataclass(frozen=True, slots=True)
 class NetworkPlan(Checked):
-    """What travels. Weights go once to each node (`star`: all from the learner's machine)."""
+    """Traffic. Weights go once to each node (`star`: always from the learner's machine)."""
 
     weight_megabytes: Annotated[float, Bounds(0.0, 1e7, "MB a version")] = 14.0
     screen_kilobytes: Annotated[float, Bounds(0.0, 1e5, "kB")] = 35.0
@@ -148,7 +148,7 @@ class NetworkPlan(Checked):
 
 @dataclass(frozen=True, slots=True)
 class Prices(Checked):
-    """Price of one more of each, in any unit; with 0 the advice goes by gain alone."""
+    """Price of one more of each, in any unit; if 0, the advice compares gains alone."""
 
     phone: Annotated[float, Bounds(0.0)] = 0.0
     policy_gpu: Annotated[float, Bounds(0.0)] = 0.0

@@ -37,7 +37,7 @@ class PlannedBatcher:
         number: int,
         plan: PolicyPlan,
         events: EventQueue,
-        busy: Level,  # copies at work, of all
+        busy: Level,  # number of busy copies, over all batchers
         answered: Callable[[int, int], None],  # a phone and the weight version
         seed: int,
     ) -> None:

@@ -53,7 +53,7 @@ class PlannedLearner:
         self._stored = 0
 
     def may_start(self, weight_version: int, in_flight: int) -> bool:
-        """As `Learner.may_start`, with what is in flight and what waits here ahead of it."""
+        """Answer as `Learner.may_start`, behind all that is in flight or waits here."""
         if not self._plan.gpus:
             return True
         due, per_insert = self.pacing.expected_draws()

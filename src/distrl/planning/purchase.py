@@ -1,7 +1,7 @@
 """What to buy next: the same system with a little more of each thing, simulated again.
 
-"A little more" is one, or a tenth where there are many, so that the gain exceeds the noise.
-Settings are tried as well: people buy GPUs where a setting would have done.
+"A little more" is a tenth, and at least one, so that the gain exceeds the noise. New settings are
+tried as well: people buy GPUs where a setting would have been enough.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Gain:
 
 
 def offers(settings: PlanSettings) -> Iterator[Offer]:
-    """Hardware first, then settings."""
+    """Yield the changed systems to simulate: hardware first, then settings."""
     phones, policy, learner = settings.phones, settings.policy, settings.learner
     prices = settings.prices
     more = _more(phones.count)
@@ -87,7 +87,7 @@ def weigh(
 
 
 def advice(now: Prediction, gains: Sequence[Gain], wanted_samples: float) -> str:
-    """One or two sentences: what holds it back, and what to do about it."""
+    """Say in a few sentences what limits the system, and what to do about it."""
     return f"{_limit(now)} {_purchase(gains)}{_setting(gains)}{_short(now, wanted_samples)}"
 
 

@@ -90,12 +90,12 @@ def broadcast_seconds(settings: PlanSettings) -> tuple[float, ...]:
 
 
 def trajectory_bytes(settings: PlanSettings, decisions: float) -> float:
-    """T decisions have T + 1 screens."""
+    """Return the size of a trajectory: T decisions have T + 1 screens."""
     return (decisions + 1) * settings.network.screen_kilobytes * 1e3
 
 
 def learner_gigabytes(settings: PlanSettings, decisions: float) -> float:
-    """A full replay, the weights, gradients and optimiser state."""
+    """Return the learner's memory: a full replay, the weights, gradients and optimiser state."""
     if not settings.learner.gpus:
         return 0.0
     replay = settings.learner.capacity * trajectory_bytes(settings, decisions) / 1e9
@@ -104,7 +104,7 @@ def learner_gigabytes(settings: PlanSettings, decisions: float) -> float:
 
 
 def node_gigabytes(settings: PlanSettings) -> float:
-    """Phones, collectors and copies of the policy, spread evenly over the machines."""
+    """Return a machine's memory: its share of the phones, collectors and policy copies."""
     collectors = settings.collectors.count * settings.collectors.gigabytes
     phones = settings.phones.count * settings.phones.gigabytes
     copies = settings.policy.copies * settings.policy.gigabytes

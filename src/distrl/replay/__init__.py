@@ -1,1 +1,1 @@
-"""Where trajectories wait for the learner: bounded, packed, and drawn by how much they teach."""
+"""Trajectories for the learner: a prioritised replay buffer in memory and a store on disk."""

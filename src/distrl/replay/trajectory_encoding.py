@@ -1,18 +1,17 @@
-"""A trajectory as bytes, to be kept on a disk or sent to another machine.
+"""Serialises a trajectory to bytes, for the disk or for another machine.
 
-Layout: magic (4 bytes), version (2), length of the header (4), the header, and the packed screens
-one after the other. The header is JSON: every record by the names of its fields, floats as Python
-writes them (they come back bit for bit, infinities and NaN included), text as it was, halves of
-surrogate pairs included. A screen that comes several times in a trajectory is there once, and so
-is a list of elements, where the policy read them. Equal
-screens of different trajectories are not shared: each phone has a picture of its own, so there is
-next to nothing to be had, and one damaged screen would take other trajectories with it.
+Layout: magic (4 bytes), version (2), length of the header (4), the header, and the concatenated
+compressed screens. The header is JSON: every record by the names of its fields, floats as Python
+prints them (they round-trip exactly, infinities and NaN included), text unchanged, lone surrogates
+included. A screen or a list of elements that occurs several times in a trajectory is stored once.
+Equal screens of different trajectories are not shared: phones look different from each other, so
+this would save almost nothing, and one damaged screen would damage several trajectories.
 
-Nothing in it is ever executed: kinds of actions are looked up among those of `records`, each field
-is checked against its type, and a field that is missing gets its default, so that a record may
-grow one. Whatever is wrong, `decode_trajectory` raises `CorruptRecord` and nothing else. There is
-no checksum in it; whoever keeps or sends it has one around it. Screens stay packed, so damage
-inside one shows when its pixels are looked at; `verify` looks at once, for bytes of a stranger.
+Nothing in it is ever executed: types of actions are looked up among those of `records`, each field
+is checked against its type, and a missing field gets its default, so that records can be extended.
+Whatever is wrong, `decode_trajectory` raises `CorruptRecord` and nothing else. The format has no
+checksum; whoever stores or sends the bytes adds one. Screens stay compressed, so damage inside one
+shows only when its pixels are read; `verify` checks at once, for bytes from untrusted sources.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ MAGIC, VERSION = b"DRTJ", 2  # 1 had screens packed by zlib
 PREFIX = struct.Struct("<4sHI")
 LARGEST_SIDE = 2**14  # pixels
 ACTIONS = {kind.__name__: kind for kind in get_args(Action)}
-# What reading bytes of the wrong shape runs into.
+# Errors that malformed bytes may cause while they are decoded.
 UNFIT = (
     ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError,
     struct.error, DistrlError,
@@ -43,7 +42,7 @@ Record = TypeVar("Record")
 
 
 def encode_trajectory(trajectory: Trajectory) -> bytes:
-    """The trajectory as bytes; screens that are not packed yet are packed for it."""
+    """Return the trajectory as bytes; compresses screens that are not compressed yet."""
     screens = [compress(screen) for screen in trajectory.screens]
     unique = {screen.address: screen for screen in screens}
     places = {address: place for place, address in enumerate(unique)}
@@ -67,7 +66,7 @@ def encode_trajectory(trajectory: Trajectory) -> bytes:
 
 
 def decode_trajectory(data: bytes, *, verify: bool = False) -> Trajectory:
-    """The trajectory that was encoded. `verify` unpacks every screen and checks its address."""
+    """Decode a trajectory. `verify` decompresses every screen and checks its address."""
     try:
         trajectory = _decode(data)
         for screen in trajectory.screens if verify else ():
@@ -110,7 +109,7 @@ def _decode(data: bytes) -> Trajectory:
 
 
 def _element_header(elements: tuple[Elements, ...]) -> dict[str, Any]:
-    """Each list once, and which of them each screen has; nothing where there are none."""
+    """Return each distinct list once, and the index of each screen's list; {} if there are none."""
     if not elements:
         return {}
     places = {each: place for place, each in enumerate(dict.fromkeys(elements))}
@@ -126,7 +125,7 @@ def _elements(header: dict[str, Any]) -> tuple[Elements, ...]:
 
 
 def _pictures(rows: list[list[Any]], data: bytes, start: int) -> list[CompressedScreen]:
-    """The packed screens, which fill the rest of the bytes to the last one."""
+    """Return the compressed screens, which must fill the rest of the bytes exactly."""
     pictures = []
     for height, width, address, length in rows:
         sides = _value(tuple[int, ...], [height, width, length])
@@ -149,7 +148,7 @@ def _tree(record: Any) -> dict[str, Any]:
 
 
 def _plain(kind: Any, value: Any) -> Any:
-    """The value as JSON has it. Numbers of numpy become those of Python."""
+    """Convert a value for JSON. Numbers of numpy become those of Python."""
     if kind is Action:
         return [_action_name(value), _tree(value)]
     if each := _of_tuple(kind):
@@ -174,7 +173,7 @@ def _record(kind: Callable[..., Record], tree: dict[str, Any]) -> Record:
 
 
 def _value(kind: Any, value: Any) -> Any:
-    """The value, which must be of that kind; lists become tuples."""
+    """Check that a value is of that type, and return it; lists become tuples."""
     if kind is Action:
         name, tree = value
         return _record(ACTIONS[name], tree)
@@ -194,13 +193,13 @@ def _value(kind: Any, value: Any) -> Any:
 
 @cache
 def _of_tuple(kind: Any) -> Any:
-    """What a tuple[int, ...] is made of: int; None for other kinds."""
+    """Return the item type of a tuple[T, ...]; None for other types."""
     return get_args(kind)[0] if get_origin(kind) is tuple else None
 
 
 @cache
 def _of_optional(kind: Any) -> Any:
-    """What stands before `| None`; None for other kinds."""
+    """Return the T of `T | None`; None for other types."""
     if kind is Action or get_origin(kind) is not UnionType:
         return None
     return next(each for each in get_args(kind) if each is not NoneType)
@@ -213,6 +212,6 @@ def _literals(kind: Any) -> tuple[Any, ...]:
 
 @cache
 def _kinds(kind: Any) -> tuple[tuple[str, Any], ...]:
-    """Name and type of every field."""
+    """Return name and type of every field."""
     hints = get_type_hints(kind)
     return tuple((each.name, hints[each.name]) for each in fields(kind))

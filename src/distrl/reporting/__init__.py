@@ -1,1 +1,1 @@
-"""What a person sees: live view, report, recordings."""
+"""Output for people: live view, report, recordings, estimates."""

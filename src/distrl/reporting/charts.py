@@ -51,7 +51,7 @@ LINE_STYLES = ("--", ":", "-.")  # of environments
 MAX_DEVICES = 40  # rows of the timeline
 SPANS = 160  # columns of the timeline
 MAX_POINTS = 300  # of a small chart
-SMOOTHED_SHARE = 0.08  # of a small chart, the window of its moving mean
+SMOOTHED_SHARE = 0.08  # window of the moving mean, as a share of a small chart
 
 
 def success_curve(story: RunStory, width: int) -> Figure | None:
@@ -98,7 +98,7 @@ def _is_in(environment: str, episode: EpisodeLine) -> bool:
 
 
 def device_timeline(story: RunStory, width: int) -> Figure | None:
-    """A row per device: as dark as the share of each span that it spent in episodes."""
+    """A row per device, shaded by the share of each time span that it spent in episodes."""
     devices = story.devices[:MAX_DEVICES]
     if not devices:
         return None
@@ -123,7 +123,7 @@ def device_timeline(story: RunStory, width: int) -> Figure | None:
 
 
 def lag_histogram(story: RunStory, width: int) -> Figure | None:
-    """Shares of the trajectories by how many versions late they arrived."""
+    """Histogram of the lag of trajectories at arrival, in weight versions, as shares."""
     counts = story.lags()
     if not counts or not story.episodes:
         return None
@@ -137,7 +137,7 @@ def lag_histogram(story: RunStory, width: int) -> Figure | None:
 
 
 def endings(story: RunStory, width: int) -> Figure | None:
-    """Shares of each span's episodes by how they ended."""
+    """Stacked bars: the shares of each ending among the episodes of a time span."""
     if not story.episodes:
         return None
     figure, axes = _new(width, 240)
@@ -163,7 +163,7 @@ def endings(story: RunStory, width: int) -> Figure | None:
 
 
 def metric(updates: Sequence[float], figures: Sequence[float]) -> Figure | None:
-    """One metric over the updates: pale as it came, dark its moving mean; None: too few points."""
+    """One metric over the updates: raw in pale, its moving mean in dark; None: too few points."""
     known = [(x, y) for x, y in zip(updates, figures, strict=True) if math.isfinite(y)]
     if len(known) < 2:
         return None
@@ -179,7 +179,7 @@ def metric(updates: Sequence[float], figures: Sequence[float]) -> Figure | None:
 
 
 def moving_mean(values: Sequence[float], share: float = SMOOTHED_SHARE) -> list[float]:
-    """The mean of the window around each value; near an end the window is cut off."""
+    """Return the mean of the window around each value; near an end the window is cut off."""
     reach, count = round(share * len(values) / 2), len(values)
     sums = [0.0, *accumulate(values)]
     windows = [(max(0, at - reach), min(count, at + reach + 1)) for at in range(count)]
@@ -187,7 +187,7 @@ def moving_mean(values: Sequence[float], share: float = SMOOTHED_SHARE) -> list[
 
 
 def _without_outliers(values: Sequence[float]) -> tuple[float, float]:
-    """The range of the values but for one in a hundred at either end."""
+    """Return the range of the values without the outermost 1 % at either end."""
     ranked = sorted(values)
     rare = len(ranked) // 100
     low, high = ranked[rare], ranked[-1 - rare]
@@ -195,14 +195,14 @@ def _without_outliers(values: Sequence[float]) -> tuple[float, float]:
 
 
 def time_unit(total_seconds: float) -> tuple[str, float]:
-    """The unit of a time axis and its seconds: whichever gives small numbers."""
+    """Return a unit that gives a time axis small numbers, and its length in seconds."""
     if total_seconds < 120.0:
         return "seconds", 1.0
     return ("minutes", 60.0) if total_seconds < 4 * 3600.0 else ("hours", 3600.0)
 
 
 def short(value: float) -> str:
-    """A number in few characters: 12k, 0.03, 1.5e−05."""
+    """Format a number in few characters: 12k, 0.03, 1.5e−05."""
     size = abs(value)
     if size >= 10_000:
         text = f"{value / 1000:.3g}k" if size < 1e6 else f"{value / 1e6:.3g}M"
@@ -223,7 +223,7 @@ def in_two_sizes(draw: Callable[[int], Figure | None], wide: int = WIDE) -> Mark
 
 
 def to_svg(figure: Figure) -> Markup:
-    """Inline SVG: no prolog, no metadata, the page's colours."""
+    """Return inline SVG: no prolog, no metadata, the page's colours."""
     written = io.StringIO()
     with mpl.rc_context({"svg.fonttype": "none", "svg.hashsalt": "distrl"}):
         figure.savefig(written, format="svg", transparent=True, metadata={"Date": None})

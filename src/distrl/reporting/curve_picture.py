@@ -1,8 +1,8 @@
-"""The learning curve of `distrl imitate` as a picture: shares of right actions, and losses.
+"""The learning curve of `distrl imitate` as a picture: accuracy of actions, and losses.
 
-On the left the validation (tasks of the test split), of all samples and by the word that an answer
-begins with, over the share of each training batch; on the right the losses, as moving means, on a
-logarithmic axis.
+The left plot has the validation accuracy (tasks of the test split), over all samples and by the
+first word of the answer, and the accuracy on each training batch. The right plot has moving means
+of the losses, on a logarithmic axis.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from distrl.reporting.charts import moving_mean
 WIDTH, HEIGHT, DPI = 1120, 460, 100  # pixels
 FAINT, VALIDATION = "#9db4dd", "#2563c9"
 COLORS = ("#d9730d", "#178a4c", "#8a63c9", "#b3487b")
-WORDS = ("<tap>", "<type>", "<answer>", "<swipe>")  # the others are right from early on
-SMOOTHED_SHARE = 0.04  # of the curve, the window of a moving mean
+WORDS = ("<tap>", "<type>", "<answer>", "<swipe>")  # the others are learned early
+SMOOTHED_SHARE = 0.04  # window of the moving mean, as a share of the curve
 
 
 def draw_curve(curve: Sequence[Progress]) -> Figure:
-    """A curve without points gives a picture without lines."""
+    """Draw both plots; a curve without points gives plots without lines."""
     figure = Figure(figsize=(WIDTH / DPI, HEIGHT / DPI), dpi=DPI, layout="constrained")
     shares, losses = figure.subplots(1, 2, width_ratios=(2, 1))
     _draw_shares(shares, curve)
@@ -65,5 +65,5 @@ def _draw_losses(axes: Axes, curve: Sequence[Progress]) -> None:
         ("acting", VALIDATION, [point.action_loss for point in curve]),
         ("reading", COLORS[0], [point.reading_loss for point in curve]),
     ):
-        if any(value > 0.0 for value in values):  # none are with a frozen encoder
+        if any(value > 0.0 for value in values):  # a frozen encoder has no reading loss
             axes.plot(steps, moving_mean(values, SMOOTHED_SHARE), color=color, lw=1.3, label=name)

@@ -1,8 +1,8 @@
-"""What an evaluation found, as tables for the terminal and as figures for a JSON file.
+"""The results of an evaluation, as tables for the terminal and as figures for a JSON file.
 
-Success rates come with their 95 % interval, in all and by family, difficulty, app and template. A
-task of several apps counts for each of them. Episodes that the world broke are played but not
-judged: they are in `episodes` and in `endings`, and the rates leave them out.
+Success rates come with their 95 % interval, overall and by family, difficulty, app and template. A
+task of several apps counts for each of them. Episodes that a device or judge failure ended are not
+judged: they count in `episodes` and `endings`, but not in the rates.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class EvaluationReport:
     wall_s: float
 
     def figures(self) -> dict[str, object]:
-        """What the JSON file says; a rate without a judged episode is null."""
+        """Return the content of the JSON file; a rate without a judged episode is null."""
         return {
             **_figures(success_rate(self.outcomes)),
             "episodes": len(self.outcomes),
@@ -77,13 +77,13 @@ class EvaluationReport:
         return statistics.mean(o.steps for o in self.outcomes) if self.outcomes else 0.0
 
     def progress_mean(self) -> float | None:
-        """How far the agent came, by the share of facts reached; None where no judge knows."""
+        """Return the mean share of a task's facts that were reached; None if no judge says."""
         known = [o.progress for o in self.outcomes if o.progress is not None]
         return statistics.mean(known) if known else None
 
     @property
     def is_dry(self) -> bool:
-        """Whether in some episode nothing was carried out."""
+        """Whether any episode was a dry run."""
         return any(each.ending is Ending.DRY_RUN for each in self.outcomes)
 
     def shown(self) -> RenderableType:
@@ -139,7 +139,7 @@ def _cells(rate: SuccessRate) -> tuple[str, str, str]:
 
 
 def _template_lines(rates: Rates) -> Table:
-    """Every template with its successes of its episodes: a line for each app or family of them."""
+    """Show successes/episodes of every template; one line per prefix of names, such as an app."""
     groups: dict[str, list[Text]] = {}
     for name, rate in rates.items():
         group, _, rest = name.partition(".")

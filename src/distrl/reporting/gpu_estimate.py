@@ -1,13 +1,13 @@
-"""What a run needs on a GPU, before it starts: the same numbers for `doctor`, `plan` and `train`.
+"""Estimate a run's GPU memory before it starts: the same numbers for `doctor`, `plan` and `train`.
 
 The learner, the policy process and an evaluation beside training each hold the model on the first
 GPU. Those that decide with adapters hold the adapted layers twice: once with the adapters merged.
-Activations are those of the learner's first micro-batch: later ones are as large as the memory that
-is free allows, so that more memory makes a run faster, and the sum is what it needs at least.
-`checkpoints` is what `agent.policy.gradient_checkpointing=auto` comes to, here and in the learner.
-It is computed and errs upwards; one figure was measured: 79 GiB for 25 turns of 761 tokens without
-gradient checkpointing (`gpu_learner_peak_gib_qwen_3b` of benchmarks/results/learner.json), which is
-2.9 GiB for a turn of 3.75 billion weights.
+Activations are those of the learner's first micro-batch. Later micro-batches grow into the free
+memory, so more memory makes a run faster, and the sum is the minimum that it needs. `checkpoints`
+resolves `agent.policy.gradient_checkpointing=auto`, here and in the learner.
+The estimate is computed and errs upwards. One figure was measured: 79 GiB for 25 turns of 761
+tokens without gradient checkpointing (`gpu_learner_peak_gib_qwen_3b` of
+benchmarks/results/learner.json), which is 2.9 GiB for a turn of 3.75 billion weights.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from distrl.learning.activation_memory import FIRST_TURNS
 from distrl.reporting.model_size import WIDTHS, trains_adapters, weight_count
 
 MERGED_SHARE = 0.8  # of the weights: the language model's layers, without embeddings and vision
-ADAPTER_SHARE = 0.03  # of the weights: generous for the ranks that people use
+ADAPTER_SHARE = 0.03  # of the weights: generous for common ranks
 TRAINED_COPIES = 3  # gradients and two moments, beside the weights
 TURN_BYTES = 0.83  # of activations, for each weight and turn
 CHECKPOINTED_SHARE = 0.1  # of those, with gradient checkpointing: computed, not measured
@@ -27,10 +27,10 @@ CUDA_BYTES = 2**29  # for each process: context and kernels
 
 
 def checkpoints(config: TrainingConfig, free: int | None) -> bool:
-    """Does the learner go forward twice to save memory, on a GPU with `free` bytes before the run?
+    """Return whether the learner uses gradient checkpointing; `free`: GPU bytes before the run.
 
-    `auto`: where all that the run holds there would not fit otherwise. Where no GPU is known that
-    is taken for granted, so that an estimate says what the run needs at least.
+    `auto` uses it if the run would not fit otherwise. If no GPU is known (`free` is None), it is
+    assumed, so that an estimate is the minimum that the run needs.
     """
     chosen = config.agent.policy.gradient_checkpointing
     if chosen != "auto":
@@ -40,9 +40,9 @@ def checkpoints(config: TrainingConfig, free: int | None) -> bool:
 
 
 def estimate_gpu_memory(config: TrainingConfig, free: int | None = None) -> dict[str, int]:
-    """Bytes on the learner's first GPU, of which `free` are not in use yet, by what they are for.
+    """Return the bytes needed on the learner's first GPU by purpose; `free`: bytes not in use yet.
 
-    None where the size of the model is not known, or where it computes elsewhere.
+    Empty if the size of the model is not known, or if it does not compute on a GPU.
     """
     return _parts(config, checkpointed=checkpoints(config, free))
 
@@ -75,14 +75,14 @@ def _parts(config: TrainingConfig, *, checkpointed: bool) -> dict[str, int]:
 
 
 def least_gpu_memory(config: TrainingConfig) -> int:
-    """Bytes without which the learner cannot even begin: weights, gradients, optimiser."""
+    """Return the bytes that the learner needs to start at all: weights, gradients, optimiser."""
     count = weight_count(config.agent.model) or 0
     weights = count * WIDTHS.get(config.agent.policy.weights, 4)
     return weights if trains_adapters(config) else (1 + TRAINED_COPIES) * weights
 
 
 def gpu_advice(config: TrainingConfig) -> str:
-    """How the run would want less of a GPU."""
+    """Return advice on how the run could need less GPU memory."""
     if not trains_adapters(config):
         return "train adapters (agent.policy.lora.rank=16), or take a smaller model"
     fewer = "lower devices.count and learning.step.micro_batch_turns, or take a smaller model"
@@ -96,7 +96,7 @@ def gpu_advice(config: TrainingConfig) -> str:
 
 
 def _deciding(config: TrainingConfig) -> list[int]:
-    """For how many phones each of those decides that share the learner's GPU."""
+    """Return, for each policy that shares the learner's GPU, how many phones it decides for."""
     if config.learning.learner.mode == "offline":
         return []
     found: list[int] = []
@@ -107,13 +107,13 @@ def _deciding(config: TrainingConfig) -> list[int]:
 
 
 def _each_collector(config: TrainingConfig) -> list[int]:
-    """Phones of each; the most that one of its environment has."""
+    """Return the phones of each collector: the maximum over the collectors of its environment."""
     collectors = (config.of_collector(number)[0] for number in range(config.collector_count))
     return [each.devices_per_collector for each in collectors]
 
 
 def _evaluates_aside(config: TrainingConfig) -> bool:
-    """Does a process of its own evaluate while the others train?"""
+    """Return whether a separate process evaluates while the others train."""
     if config.engine.kind != "local" or config.collection.mode == "one_process":
         return False
     if config.learning.learner.mode == "offline":

@@ -1,11 +1,11 @@
 """Results of several models on the same tasks, as files, and as one table.
 
-A task set is a file that names its tasks; a result is a file that says how one model did on each of
+A task set is a file that names its tasks; a result is a file with one model's outcome on each of
 them. Both are flat JSON with a `format` and a `version`, so that others can write and read them
-without this package. What a result was measured on is in it as digests: of the tasks (ids, words,
-seeds of the phones, step limits) and of what their phones show first. A table is only made of
-results whose digests, seed and version are equal; `OtherSettings` names the first that differs and
-how. Rates are computed from the single outcomes, never read from the file.
+without this package. A result has digests of what it was measured on: of the tasks (ids,
+instructions, seeds of the phones, step limits) and of the first screens of their phones. A table is
+only made of results whose digests, seed and version are equal; otherwise `OtherSettings` names the
+first difference. Rates are computed from the single outcomes, never read from the file.
 """
 
 from __future__ import annotations
@@ -37,14 +37,14 @@ TASK_SET, RESULT = "distrl-task-set", "distrl-result"
 FORMAT_VERSION = 1
 SEEN = 8  # phones whose first screen is part of the digest
 MAX_BYTES = 64 * 2**20
-MOST = 1_000_000_000  # steps of an episode
+MOST = 1_000_000_000  # upper limit of every number in a result
 SAME = ("tasks_digest", "screens_digest", "seed", "distrl")
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
 class TaskSetFile:
-    """Which tasks, in which order."""
+    """A task set: ids of tasks in order, and their digest."""
 
     format: str
     version: int
@@ -59,7 +59,7 @@ class TaskSetFile:
         return cls(TASK_SET, FORMAT_VERSION, name, __version__, ids, tasks_digest(tasks))
 
     def load(self, path: Path) -> list[Task]:
-        """Its tasks; refused where they are no longer what they were."""
+        """Load the tasks; raise `OtherSettings` if this version generates any differently."""
         tasks = [load_task(task)[0] for task in self.tasks]
         if tasks_digest(tasks) != self.tasks_digest:
             raise OtherSettings(
@@ -72,7 +72,7 @@ class TaskSetFile:
 
 @dataclass(frozen=True, slots=True)
 class ResultFile:
-    """How a model did on each task of a set."""
+    """One model's outcome on each task of a set; the lists are parallel to `tasks`."""
 
     format: str
     version: int
@@ -93,7 +93,7 @@ class ResultFile:
 
     @property
     def successes(self) -> dict[str, bool]:
-        """By task, of those that were judged."""
+        """Success by task id, of the tasks that were judged."""
         pairs = zip(self.tasks, self.endings, strict=True)
         return {task: ending is Ending.SUCCESS for task, ending in pairs if ending.judged}
 
@@ -111,7 +111,7 @@ class ResultFile:
 
 
 def result_of(settings: dict[str, Any], outcomes: Sequence[Outcome]) -> ResultFile:
-    """The result of an evaluation; `settings` are those of `distrl evaluate`."""
+    """Return the result of an evaluation; `settings` are those of `distrl evaluate`."""
     tasks = [outcome.task for outcome in outcomes]
     return ResultFile(
         format=RESULT,
@@ -134,13 +134,13 @@ def result_of(settings: dict[str, Any], outcomes: Sequence[Outcome]) -> ResultFi
 
 
 def tasks_digest(tasks: Sequence[Task]) -> str:
-    """Changes when a task, its words, its phone or its step limit does."""
+    """Digest id, instruction, phone seed and step limit of every task."""
     lines = (f"{t.id}\t{t.instruction}\t{t.seed}\t{t.step_limit}" for t in tasks)
     return hashlib.blake2b("\n".join(lines).encode(), digest_size=16).hexdigest()
 
 
 def screens_digest(tasks: Sequence[Task]) -> str:
-    """Changes when the phone draws another first screen for some of the tasks."""
+    """Digest the first screens of `SEEN` of the tasks, spread evenly."""
     seen = hashlib.blake2b(digest_size=16)
     device = SimulatedDevice("leaderboard", Drift())
     for task in tasks[:: max(1, len(tasks) // SEEN)][:SEEN]:
@@ -173,7 +173,7 @@ def read_task_set(path: Path) -> TaskSetFile:
 
 
 def read_result(path: Path) -> ResultFile:
-    """A result whose lists all have an entry for each task."""
+    """Read a result; raise `CorruptOutcomes` unless its lists have a valid entry per task."""
     result = _read(path, RESULT, ResultFile)
     lists = (result.endings, result.steps, result.unreadable, result.progress)
     if any(len(each) != len(result.tasks) for each in lists) or not result.tasks:
@@ -215,7 +215,7 @@ def _read(path: Path, wanted: str, kind: type[T]) -> T:
 
 
 def ranked(results: dict[Path, ResultFile]) -> list[ResultFile]:
-    """Best first; refused unless all were measured on the same."""
+    """Sort, best first; raise `OtherSettings` unless all were measured on the same (`SAME`)."""
     (first_path, first), *others = results.items()
     for path, result in others:
         for name in SAME:

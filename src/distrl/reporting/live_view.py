@@ -1,9 +1,9 @@
-"""A run in the terminal, live; plain lines where nobody watches (a file, a pipe, the CI).
+"""Show a run live in the terminal; print plain lines elsewhere (a file, a pipe, CI).
 
-The engine hands a `RunStatus` to `show` as often as it likes. On a terminal one panel is redrawn in
-place, a few times a second, as wide as the terminal is; what turns in it turns by itself, so that a
-run that prepares something is seen to live. Elsewhere a line is printed when `line_seconds` have
-passed or the phase has changed. `say` puts a sentence above the panel, or on a line of its own.
+The engine passes a `RunStatus` to `show` as often as it likes. On a terminal one panel is redrawn
+in place, a few times a second, at the terminal's width. Its spinner turns by itself, to show that a
+run in a long preparation is alive. Elsewhere a line is printed when `line_seconds` have passed or
+the phase has changed. `say` prints a sentence above the panel, or on a line of its own.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ BARS = " ▁▂▃▄▅▆▇█"
 LABEL = 5  # characters beside the small curve
 REFRESHES = 4  # a second
 FRAME = 6  # columns that the panel's own edges take
-COLUMN, SENTENCE = 24, 48  # characters of a figure, and of what is longer
+COLUMN, SENTENCE = 24, 48  # widths of a figure and of a sentence, in characters
 ROOMY = 38  # rows of a terminal with room for blank lines
 MAX_COLUMNS = 6
 PHONE_ROWS = 4
@@ -39,7 +39,7 @@ PHONE_WORDS = {WORKS: "at work", WAITS: "waiting", FAILING: "failing", AWAY: "aw
 
 
 class LiveView:
-    """Shows how a run stands, as a context manager."""
+    """Implements `RunView` on a console: a panel on a terminal, lines elsewhere."""
 
     def __init__(
         self,
@@ -86,7 +86,7 @@ class LiveView:
 
 
 def plain_line(status: RunStatus) -> str:
-    """All that matters on one line."""
+    """Format a status as one line."""
     parts = [
         duration(status.seconds),
         f"{status.phase} ({status.detail})" if status.detail else status.phase,
@@ -125,7 +125,7 @@ class StatusPanel:
         parts = [self._turning, _head(status, width), _figures(status, width)]
         parts += [_sentences(status, width)]
         parts += [_phones(status.phones, width)] if status.phones else []
-        low = console.height < ROOMY  # then blank lines are left out, so that all of it fits
+        low = console.height < ROOMY  # leave out blank lines so that all of it fits
         between = [] if low else [Text()]
         lines = [line for part in parts for line in (part, *between)]
         yield Panel(
@@ -138,7 +138,7 @@ class StatusPanel:
 
 
 def _sentences(status: RunStatus, width: int) -> Table:
-    """What needs more room than a figure; two beside each other where they fit."""
+    """Lay out what is longer than a figure, two side by side where they fit."""
     known = {
         "success by environment": environment_words(status.success_by_environment),
         "phones' time": time_words(status.phone_time, most=6),
@@ -157,7 +157,7 @@ def _sentences(status: RunStatus, width: int) -> Table:
 
 
 def _phones(signs: str, width: int) -> Text:
-    """A small wall: a sign for each phone, and how many there are of each."""
+    """Draw a sign for each phone, below the number of phones with each sign."""
     counts = [f"{signs.count(sign)} {PHONE_WORDS[sign]}" for sign in PHONE_WORDS if sign in signs]
     shown = signs[: PHONE_ROWS * (width // 2)]
     left = len(signs) - len(shown)
@@ -169,7 +169,7 @@ def _phones(signs: str, width: int) -> Text:
 
 
 def _head(status: RunStatus, width: int) -> RenderableType:
-    """The one figure that counts, large as a terminal can, and how it came to be."""
+    """Show the recent success rate, the rate before training, and a bar chart over time."""
     rate = status.success
     line = Text.assemble(
         ("success  ", "dim"),
@@ -235,8 +235,8 @@ def _progress(status: RunStatus) -> Table:
 
 
 def curve(rates: tuple[float, ...], width: int, rows: int = 3) -> list[str]:
-    """A small curve of shares, as high as the highest needs. A gap (NaN) stays empty; 0 % is a line
-    on the ground. What has left the width on the left stays away, and no bar ever changes its span.
+    """Draw shares as a bar chart of `rows` lines, scaled to the highest. NaN leaves a gap; 0 % is
+    a flat bar. Only the last `width` rates are drawn; a bar keeps its time span as others come.
     """
     shown = rates[-max(1, width) :]
     known = [rate for rate in shown if 0.0 <= rate <= 1.0]
@@ -253,14 +253,14 @@ def curve(rates: tuple[float, ...], width: int, rows: int = 3) -> list[str]:
 
 
 def time_words(shares: Mapping[str, float], most: int = 2) -> str:
-    """Where time went: the largest shares first, those under 1 % left out."""
+    """Format shares of time, the largest first; those under 1 % are left out."""
     largest = sorted(shares.items(), key=lambda share: -share[1])[:most]
     shown = [f"{stage} {share:.0%}" for stage, share in largest if share >= 0.01]
     return ", ".join(shown) or "–"
 
 
 def gain_words(gain: PairedGain, *, weights_moved: bool) -> str:
-    """What two evaluations on the same tasks say about the training between them."""
+    """Describe the gain between two evaluations on the same tasks, before and after training."""
     if not weights_moved:
         return "no update moved the policy's weights: a difference means nothing"
     if not gain.tasks:
@@ -276,7 +276,7 @@ def rate_words(rate: SuccessRate) -> str:
 
 
 def environment_words(rates: Mapping[str, SuccessRate]) -> str:
-    """Success in each environment; empty where a run has one alone."""
+    """Describe success in each environment; empty if the run has only one."""
     return ", ".join(f"{name} {rate_words(rate)}" for name, rate in rates.items())
 
 
@@ -290,7 +290,7 @@ def _interval(rate: SuccessRate) -> str:
 
 
 def duration(seconds: float) -> str:
-    """3:07, or 1:02:03."""
+    """Format a duration as 3:07, or 1:02:03."""
     whole = max(0, round(seconds))
     hours, minutes = divmod(whole // 60, 60)
     return f"{hours}:{minutes:02}:{whole % 60:02}" if hours else f"{minutes}:{whole % 60:02}"

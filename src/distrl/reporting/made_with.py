@@ -1,4 +1,4 @@
-"""What a run was made with, in words: from its `card.json`, for the report and the page."""
+"""Describe what a run was made with, from its `card.json`, for the report and `distrl view`."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ COMMIT_DIGITS = 12
 
 
 def made_with(run: RunDirectory) -> dict[str, str]:
-    """By what it is: code, command, machine, GPU, packages; empty for a run without a card."""
+    """Return texts by topic (code, machine, GPU, packages, …); empty for a run without a card."""
     try:
         card = msgspec.json.decode((run.path / "card.json").read_bytes())
     except (OSError, ValueError, RecursionError, msgspec.DecodeError):

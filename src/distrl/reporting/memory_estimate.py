@@ -1,10 +1,11 @@
-"""How much memory a run will want, before it starts: what `distrl train --dry-run` says.
+"""Estimate a run's memory and disk before it starts: what `distrl train --dry-run` prints.
 
-An estimate that errs upwards, from the settings and the size of the model, by its files or by its
-name (`model_size`). A process with torch, transformers and a phone in it was measured at 420 MB, a
-further phone at 3 MB; an emulator is counted as docs/real-phones.md has it. The learner keeps
-weights, gradients and two moments of AdamW in `agent.policy.weights`; with adapters those of a few
-per cent. With a GPU its memory holds them (`gpu_estimate`), and each process reads the model first.
+The estimate errs upwards. It uses the settings and the size of the model, by its files or its name
+(`model_size`). A process with torch, transformers and a phone was measured at 420 MB, a further
+phone at 3 MB; an emulator counts as in docs/real-phones.md. The learner keeps weights, gradients
+and two AdamW moments in the dtype `agent.policy.weights`; with adapters, those of a few per cent of
+the weights. On a GPU these are in its memory (`gpu_estimate`), but each process first reads the
+model into main memory.
 """
 
 from __future__ import annotations
@@ -21,12 +22,12 @@ from distrl.reporting.model_size import WIDTHS, trains_adapters, weight_count
 PROCESS_BYTES = 420 * 2**20
 DEVICE_BYTES = 3 * 2**20
 EMULATOR_BYTES = 4 * 2**30
-PLACE_BYTES = 60  # the replay's trees and arrays, for each place of the ring
+PLACE_BYTES = 60  # the replay's trees and arrays, per slot of the ring buffer
 KEPT_COPIES = 4  # of checkpoints, the unfinished one included; published weights are a fraction
 
 
 def estimate_memory(config: TrainingConfig) -> dict[str, int]:
-    """Bytes by what they are for; without those of a model whose size is not known."""
+    """Return bytes by purpose; a model whose size is not known counts as 0."""
     held = _weight_bytes(config)
     on_gpu = config.agent.policy.device.startswith("cuda")
     in_one = config.collection.mode == "one_process"
@@ -45,7 +46,7 @@ def estimate_memory(config: TrainingConfig) -> dict[str, int]:
 
 
 def _devices(config: TrainingConfig) -> tuple[str, int]:
-    """What the devices of an environment are called, and their bytes."""
+    """Return a label for the devices of an environment, and their bytes."""
     devices = config.devices
     count = devices.count + devices.spares
     each = {"simulated": DEVICE_BYTES, "emulator": EMULATOR_BYTES}.get(devices.kind, 0)
@@ -55,19 +56,19 @@ def _devices(config: TrainingConfig) -> tuple[str, int]:
 
 
 def estimate_disk(config: TrainingConfig) -> int:
-    """Bytes that a run may write: trajectories, checkpoints, and published weights."""
+    """Return the bytes that a run may write: trajectories, checkpoints, published weights."""
     trained = _trained(config, _weight_bytes(config))
     return config.store.byte_limit + KEPT_COPIES * (1 + TRAINED_COPIES) * trained
 
 
 def estimate_joined_disk(config: TrainingConfig, waiting: int, *, own_policy: bool) -> int:
-    """Bytes that a joined collector may keep: `waiting` bytes of trajectories, and weights."""
+    """Return the bytes that a joined collector may keep: `waiting` trajectories, and weights."""
     published = _trained(config, _weight_bytes(config))
     return waiting + (KEPT_COPIES * published if own_policy else 0)
 
 
 def show_dry_run(console: Console, config: TrainingConfig) -> None:
-    """The resolved settings, and what they would take."""
+    """Print the resolved settings, and the memory and disk that a run with them would need."""
     console.print(to_toml(config), highlight=False, markup=False, soft_wrap=True)
     parts = estimate_memory(config)
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0))
@@ -86,13 +87,13 @@ def show_dry_run(console: Console, config: TrainingConfig) -> None:
 
 
 def _weight_bytes(config: TrainingConfig) -> int:
-    """Of a model in a process; 0 where nothing says how large it is."""
+    """Return the bytes of the model in one process; 0 if its size is not known."""
     policy = config.agent.policy
     return (weight_count(config.agent.model) or 0) * WIDTHS.get(policy.weights, 4)
 
 
 def _trained(config: TrainingConfig, weights: int) -> int:
-    """Bytes of those that are trained."""
+    """Return the bytes of the weights that are trained."""
     return round(ADAPTER_SHARE * weights) if trains_adapters(config) else weights
 
 

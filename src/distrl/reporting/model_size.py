@@ -1,4 +1,4 @@
-"""How large a model is: by its files, or by its name where they are not on the disk yet."""
+"""The size of a model: by its files, or by its name if they are not on the disk yet."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from distrl.config.training_config import TrainingConfig
 from distrl.errors import UnusableModel
 
 BILLIONS = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)B(?![\w])")
-VISION = 1.25  # weights of a vision-language model beside those that its name counts
+VISION = 1.25  # all weights of a vision-language model per weight that its name counts
 WIDTHS = {"bfloat16": 2, "float16": 2}  # bytes of a number; others have 4
 
 
 def model_bytes(model: str) -> int | None:
-    """The size of a model's weights; None where they are not on this disk as a whole."""
+    """Return the bytes of a model's weight files; None unless all of them are on this disk."""
     from distrl.agent.model_directory import weight_files
 
     try:
@@ -25,16 +25,16 @@ def model_bytes(model: str) -> int | None:
 
 
 def _weights_directory(model: str) -> Path:
-    """Where a model's weights lie: of adapters, those of the model that they go onto."""
+    """Return the directory of a model's weights; for exported adapters, of their base model."""
     from distrl.agent.loading import model_path
 
     return _base_of_adapters(model) or Path(model_path(model)).expanduser()
 
 
 def _base_of_adapters(model: str) -> Path | None:
-    """The model that exported adapters go onto; None where the model is something else.
+    """Return the base model of exported adapters; None if `model` is something else.
 
-    `policy.json` alone is read: the checksums of large files would take long.
+    Read `policy.json` only: verifying the checksums of large files would take long.
     """
     from distrl.agent.export_directory import MANIFEST, trained_directory
     from distrl.agent.model_directory import read_json
@@ -46,7 +46,7 @@ def _base_of_adapters(model: str) -> Path | None:
 
 
 def trains_adapters(config: TrainingConfig) -> bool:
-    """Whether adapters alone are trained: new ones, or those that the model was exported as."""
+    """Return whether only adapters are trained: new ones, or those of an exported model."""
     agent = config.agent
     if agent.policy.lora is not None or agent.adapter:
         return True
@@ -57,15 +57,15 @@ def trains_adapters(config: TrainingConfig) -> bool:
 
 
 def named_weights(model: str) -> int | None:
-    """How many weights a model has by the number in its name (3B is 3 billion, and those of its
-    vision tower); None where it has none.
+    """Return the number of weights by the model's name (3B: 3 billion times `VISION`, which adds
+    the vision tower); None if there is no number in it.
     """
     found = BILLIONS.search(Path(model).name)
     return round(float(found[1]) * 1e9 * VISION) if found else None
 
 
 def weight_count(model: str) -> int | None:
-    """How many weights a model has; None where neither files nor name say it."""
+    """Return the number of weights of a model; None if neither files nor name tell."""
     from distrl.agent.model_directory import saved_type
 
     if (saved := model_bytes(model)) is None:

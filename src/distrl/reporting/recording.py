@@ -1,4 +1,4 @@
-"""Episodes for eyes: each screen with the agent's finger on it, as contact sheet, GIF or MP4.
+"""Draw recordings of episodes: screens with the agent's touches, as contact sheet, GIF or MP4.
 
 An MP4 needs an encoder, which `distrl[video]` brings.
 """
@@ -18,8 +18,8 @@ from distrl.episodes.live_feed import confidence
 from distrl.errors import NotInstalled, UsageError
 from distrl.output_file import prepare_output_file
 
-STEP_SECONDS, END_SECONDS = 1.1, 2.6  # that a recording shows a screen, and the last one
-FRAMES = 10  # a second, of an MP4
+STEP_SECONDS, END_SECONDS = 1.1, 2.6  # how long a screen is shown, and the last one
+FRAMES = 10  # per second of an MP4
 SUFFIXES = (".gif", ".mp4", ".png")
 INK, MUTED, PAPER = (32, 34, 40), (110, 116, 128), (246, 247, 250)
 FINGER, GOOD, BAD = (235, 64, 52), (30, 142, 62), (197, 34, 31)
@@ -83,7 +83,7 @@ TOUCHES = (r.Tap, r.LongPress, r.Swipe, r.DoubleTap, r.DragAndDrop, r.Pinch)
 
 
 def draw_action(screen: r.Screen, action: r.Action | None) -> Image.Image:
-    """The screen, with what the finger is about to do drawn on it."""
+    """Return the screen with the touch of the next action drawn on it."""
     picture = Image.fromarray(np.asarray(screen.pixels))
     if not isinstance(action, TOUCHES):
         return picture
@@ -119,7 +119,7 @@ def _arrow(draw: ImageDraw.ImageDraw, start: tuple[float, float], end: tuple[flo
 
 
 def verdict_line(trajectory: r.Trajectory) -> tuple[str, tuple[int, int, int]]:
-    """How it ended, in words and colour."""
+    """Return how the episode ended, in words, and their colour."""
     if trajectory.ending is r.Ending.SUCCESS:
         return f"success in {len(trajectory.decisions)} steps", GOOD
     why = trajectory.verdict.reason if trajectory.verdict else " ".join(trajectory.notes)
@@ -129,7 +129,7 @@ def verdict_line(trajectory: r.Trajectory) -> tuple[str, tuple[int, int, int]]:
 
 
 def thought(decision: r.Decision) -> str:
-    """What a model answered, and how sure it was of it; nothing for agents that are no model."""
+    """Return a model's answer with its confidence; empty for agents that are no model."""
     sure = confidence(decision)
     answer = " ".join(decision.text.split())
     return answer if sure is None else f"{sure:.0%} sure  {answer}"
@@ -270,11 +270,11 @@ def write_gif(frames: Sequence[Image.Image], path: Path) -> None:
 
 
 def write_mp4(frames: Sequence[Image.Image], path: Path) -> None:
-    """H.264, which every browser plays; `NotInstalled` without an encoder."""
+    """Write H.264, which every browser plays; raise `NotInstalled` without an encoder."""
     require_recording(path)
     import imageio_ffmpeg
 
-    size = (frames[0].width // 2 * 2, frames[0].height // 2 * 2)  # it wants even numbers
+    size = (frames[0].width // 2 * 2, frames[0].height // 2 * 2)  # H.264 needs even sizes
     video = imageio_ffmpeg.write_frames(str(path), size, fps=FRAMES, macro_block_size=2)
     video.send(None)
     for frame, seconds in zip(frames, _seconds(frames), strict=True):
@@ -293,7 +293,7 @@ def can_write_mp4() -> bool:
 
 
 def require_recording(path: Path) -> None:
-    """Refuse a file that no recording can be written to, before anything is played."""
+    """Raise if no recording can be written to `path`; to be called before anything is played."""
     if path.suffix not in SUFFIXES:
         raise UsageError(f"--out {path}; give a recording (.gif, .mp4) or a contact sheet (.png)")
     prepare_output_file(path, "episode.gif")

@@ -1,7 +1,7 @@
-"""Episodes that a report will show: their screens as small pictures, and what was thought of them.
+"""Store episodes for the report: their screens as small pictures, and the learner's estimates.
 
-Pictures are named after what is on them, so that a screen that comes twice is kept once. A
-recording is in the list only when all its pictures are on the disk.
+Pictures are named by a digest of their content, so that a repeated screen is stored once. A
+recording is logged only after all its pictures are on the disk.
 """
 
 from __future__ import annotations
@@ -23,22 +23,22 @@ from distrl.reporting.recording import describe, draw_action
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RecordedStep, Recording, Stage
 
-WIDTH = 240  # pixels: two for each that a page shows, for sharp screens
+WIDTH = 240  # pixels: twice the width on the page, for high-density displays
 QUALITY = 80
 
 
 def picture_digest(content: bytes) -> str:
-    """What a picture is named after."""
+    """Return the digest that a picture is named by."""
     return hashlib.blake2b(content, digest_size=12).hexdigest()
 
 
 def probability(decision: Decision) -> float | None:
-    """Of its answer as a whole, by the policy that gave it; None where it has no tokens."""
+    """Return the probability of the whole answer under its policy; None if it has no tokens."""
     return math.exp(min(0.0, sum(decision.log_probs))) if decision.log_probs else None
 
 
 class Opinions(NamedTuple):
-    """What the learner thought of each step of an episode; a row of its `UpdateReport`."""
+    """The learner's estimates for each step of an episode; a row of its `UpdateReport`."""
 
     values: Sequence[float]  # [T]
     ratios: Sequence[float]  # [T]
@@ -64,7 +64,7 @@ class RecordingArchive:
         updates: int = 0,
         opinions: Opinions | None = None,
     ) -> Recording:
-        """Keep an episode; `opinions` has a row for each of its decisions."""
+        """Store an episode; `opinions` has an entry for each of its decisions."""
         verdict = trajectory.verdict
         recording = Recording(
             id=trajectory.id,
@@ -82,7 +82,7 @@ class RecordingArchive:
         return recording
 
     def _steps(self, trajectory: Trajectory, opinions: Opinions | None) -> list[RecordedStep]:
-        """One for each decision, and one for the screen that the episode ended on."""
+        """Return one step for each decision, and one for the final screen."""
         steps = []
         for number, decision in enumerate(trajectory.decisions):
             picture = self._keep(trajectory.screens[number], decision.action)

@@ -1,9 +1,9 @@
-"""`report.html`: one page that tells a run to a person who was not there.
+"""`report.html`: one self-contained page about a run, for readers who did not follow it.
 
-Everything is in the page (charts as SVG, screens as data URLs, one style sheet), nothing is loaded
-and nothing runs, so that it can be mailed, kept for years, and opened anywhere. It is made from the
-files of the run directory alone (`run_records`), also while the run goes on or after a crash: a
-part that has nothing to show says so. `templates/report.html` has the page, `charts` the drawings.
+Everything is in the page (charts as SVG, screens as data URLs, one style sheet); it loads nothing
+and has no scripts, so that it can be mailed, archived, and opened anywhere. It is made from the
+files of the run directory alone (`run_records`), also while the run goes on or after a crash; a
+section without data says so. `templates/report.html` has the page, `charts` the drawings.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class TemplateRow:
     name: str
     before: SuccessRate
     after: SuccessRate
-    template: str = ""  # that a page can list the episodes of
+    template: str = ""  # to link to its episodes by
 
     @property
     def gain(self) -> float:
@@ -83,7 +83,7 @@ class TemplateRow:
 
 
 def write_report(run: RunDirectory) -> Path:
-    """Write the page anew and return its path."""
+    """Write or replace the page, and return its path."""
     page = report_page(read_story(run))
     whole = page.encode("utf-8", "replace")  # a model's answer may have half of a surrogate pair
     write_whole(run.report, whole.decode("utf-8"))
@@ -91,8 +91,8 @@ def write_report(run: RunDirectory) -> Path:
 
 
 def report_page(story: RunStory, page: str = "") -> str:
-    """The page as text. `page`: the address of this run in a bundle of `distrl view`, to link to;
-    empty: it stands alone.
+    """Render the page. `page`: the address of this run in a bundle of `distrl view`, to link to;
+    empty for no link.
     """
     environment = Environment(
         loader=PackageLoader("distrl.reporting"), autoescape=True, undefined=StrictUndefined
@@ -153,7 +153,7 @@ def _percent(share: float, digits: int = 0) -> str:
 
 
 def _settings_text(config: Path) -> str:
-    """The file as it is, damaged or not; empty where it cannot be shown, which is a loss."""
+    """Read the file as text, damaged or not; empty if unreadable, which is listed as a loss."""
     try:
         return read_bounded(config).decode("utf-8", "replace")
     except (OSError, ValueError):
@@ -161,7 +161,7 @@ def _settings_text(config: Path) -> str:
 
 
 def _about(settings: str) -> str:
-    """The run in one line, from its settings; what a damaged file does not say is left out."""
+    """Describe the run in one line by its settings; leave out what a damaged file lacks."""
     tree = _tree(settings)
     names = ("learning.algorithm", "agent.model", "run.seed")
     algorithm, model, seed = (_setting(tree, name) for name in names)
@@ -176,7 +176,7 @@ def _about(settings: str) -> str:
 
 
 def _tree(settings: str) -> dict[str, Any]:
-    """The settings by section; nothing where the file is damaged, which is among the losses."""
+    """Parse the settings; empty if the file is damaged, which is listed as a loss."""
     try:
         return loads_toml(settings)
     except ValueError:
@@ -184,14 +184,14 @@ def _tree(settings: str) -> dict[str, Any]:
 
 
 def _environments(tree: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """The settings of each environment of the run, by its name; of a run without, its own."""
+    """Return the settings of each environment by name; a run without any is one named ""."""
     named = tree.get("environments")
     found = named if isinstance(named, dict) and named else {"": tree}
     return {name: each if isinstance(each, dict) else {} for name, each in found.items()}
 
 
 def _played_splits(settings: str) -> set[str]:
-    """Those that training played tasks of."""
+    """Return the splits that training played tasks of."""
     every = _environments(_tree(settings)).values()
     rehearsed = any(_setting(each, "tasks.rehearsal") not in ("", "0", "0.0") for each in every)
     played = _tasks_of(_setting(each, "tasks.split") for each in every)
@@ -199,12 +199,12 @@ def _played_splits(settings: str) -> set[str]:
 
 
 def _tasks_of(splits: Iterable[str]) -> set[str]:
-    """Whose tasks these are (`tasks_split`); damaged settings may name splits that are none."""
+    """Return whose tasks these splits use (`tasks_split`); damaged settings may name any split."""
     return {tasks_split(cast("Split", each)) for each in splits}
 
 
 def _about_devices(tree: dict[str, Any]) -> Iterator[str]:
-    """In each environment of the run."""
+    """Yield number and kind of the devices in each environment of the run."""
     for name, own in _environments(tree).items():
         count, kind = _setting(own, "devices.count"), _setting(own, "devices.kind")
         if count and kind:
@@ -212,7 +212,7 @@ def _about_devices(tree: dict[str, Any]) -> Iterator[str]:
 
 
 def _setting(tree: dict[str, Any], name: str) -> str:
-    """A number or a word as text; empty where there is none of that name."""
+    """Return a number or string as text; empty if there is none of that name."""
     section, _, key = name.partition(".")
     table = tree.get(section)
     value = table.get(key) if isinstance(table, dict) else None
@@ -220,7 +220,7 @@ def _setting(tree: dict[str, Any], name: str) -> str:
 
 
 def _environment_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:
-    """One for each environment of a run that has several."""
+    """Return a row for each environment of a run that has several."""
     names = dict.fromkeys((*before.environments, *after.environments))
     return [
         TemplateRow(name, before.in_environment(name).rate, after.in_environment(name).rate)
@@ -229,7 +229,7 @@ def _environment_rows(before: EvaluationLine, after: EvaluationLine) -> list[Tem
 
 
 def _template_rows(before: EvaluationLine, after: EvaluationLine) -> list[TemplateRow]:
-    """Those that gained most first."""
+    """Return a row for each template, those that gained most first."""
     old, new = (
         {(e.environment, e.template): SuccessRate(e.successes, e.episodes) for e in line.templates}
         for line in (before, after)
@@ -253,7 +253,7 @@ def _gain(before: EvaluationLine, after: EvaluationLine, account: RunAccount) ->
 
 
 def _tiles(story: RunStory, account: RunAccount) -> dict[str, str]:
-    """The run in a few numbers, by what each is."""
+    """Return the run's headline numbers by their labels."""
     count, seconds = len(story.episodes), story.seconds
     if not count or not seconds:
         return {}
@@ -279,7 +279,7 @@ def _counts(story: RunStory) -> dict[str, int]:
 
 
 def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:
-    """Each metric of the learner, its last value and its drawing."""
+    """Yield each metric of `METRICS` that was recorded, with its last value and its chart."""
     for series, key, name, explained in METRICS:
         updates, figures = story.course(series, key)
         if figures:
@@ -291,7 +291,7 @@ def _metrics(story: RunStory) -> Iterator[dict[str, str | Markup | None]]:
 
 
 def _data_url(picture: Path) -> str | None:
-    """The picture as a data URL; None: it is gone, or not what it is named after."""
+    """Return the picture as a data URL; None if it is gone or does not match its digest."""
     content = picture.read_bytes() if picture.is_file() else b""
     if picture_digest(content) != picture.stem:
         return None
@@ -300,7 +300,7 @@ def _data_url(picture: Path) -> str | None:
 
 
 def _commands(run: RunDirectory) -> list[str]:
-    """What to type now; nothing for a run whose settings this version cannot read."""
+    """Return commands to evaluate and resume the run; none if its settings cannot be read."""
     try:
         config = load_config(run.config)
     except DistrlError:

@@ -1,4 +1,4 @@
-"""All that a run directory tells, read once, and the few things that a report works out from it."""
+"""The records of a run directory, read once, and the aggregates that report and page show."""
 
 from __future__ import annotations
 
@@ -35,24 +35,24 @@ from distrl.runs.run_records import (
 )
 from distrl.toml_file import read_toml_file
 
-CURVE_SPOTS = 60  # places of the learning curve
-LEAST_WINDOW = 12  # episodes behind each of them, at least
-HIGHEST_LAG = 12  # bars of their own; what arrived later shares one
+CURVE_SPOTS = 60  # points of the learning curve
+LEAST_WINDOW = 12  # episodes averaged for each of them, at least
+HIGHEST_LAG = 12  # this lag and larger ones share one bar
 
 
 @dataclass(frozen=True, slots=True)
 class FailedDevice:
-    """What the failures of a device cost, and what was wrong last."""
+    """A device that failed: what that cost, and the last reason."""
 
     name: str
-    episodes: int  # that it broke
-    times: int  # that it began to fail
+    episodes: int  # lost to its failures
+    times: int  # how often it began to fail
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class RunStory:
-    """What there is; any of it may be missing while a run goes on, or after a crash."""
+    """The records of a run; any of them may be missing while it goes on, or after a crash."""
 
     run: RunDirectory
     points: Sequence[Point]
@@ -65,7 +65,7 @@ class RunStory:
 
     @property
     def seconds(self) -> float:
-        """How long it lasted, by its own clock."""
+        """Duration of the run, by its own clock."""
         ends = [point.seconds for point in self.points[-1:]]
         return max([*ends, *(episode.ended for episode in self.episodes), 0.0])
 
@@ -75,9 +75,9 @@ class RunStory:
 
     @property
     def dry_run(self) -> str:
-        """What a heading has to say of a dry run; empty where all was carried out.
+        """The mark of a dry run for headings; empty if all actions were carried out.
 
-        By the episodes: a joined collector may have been dry alone, a resumed run dry at first.
+        It goes by the episodes: one joined collector, or a run before its resume, may be dry.
         """
         dry = sum(each.ending is Ending.DRY_RUN for each in self.episodes)
         if not dry and not _is_set_dry(self.run):
@@ -87,29 +87,29 @@ class RunStory:
         return DRY_RUN_MARK
 
     def evaluation(self, stage: Stage) -> EvaluationLine | None:
-        """The last one of that stage that had any episodes."""
+        """Return the last evaluation of that stage that had any judged episodes."""
         found = [each for each in self.evaluations if each.stage == stage and each.rate.episodes]
         return found[-1] if found else None
 
     def course(self, series: Series, name: str) -> tuple[list[float], list[float]]:
-        """Updates and figures of one name; NaN where it was no number."""
+        """Return the updates and values of one metric; NaN where it was not finite."""
         found = [p for p in self.points if p.series == series and name in p.figures]
         figures = [p.figures[name] for p in found]
         return [float(p.updates) for p in found], [math.nan if f is None else f for f in figures]
 
     @property
     def environments(self) -> list[str]:
-        """Those that were played in, of a run that has several."""
+        """The environments that episodes were played in, if the run has several; else empty."""
         return [name for name in dict.fromkeys(each.environment for each in self.episodes) if name]
 
     @property
     def devices(self) -> list[str]:
-        """By name, phone-2 before phone-10."""
+        """The names of the devices, phone-2 before phone-10."""
         names = {episode.device for episode in self.episodes}
         return sorted(names, key=lambda name: (len(name), name))
 
     def busy(self, device: str, spans: int) -> list[float]:
-        """The share of each of `spans` equal spans that the device was in episodes."""
+        """Return, for each of `spans` equal time spans, the share that the device played."""
         edges = np.linspace(0.0, self.seconds, spans + 1)
         seconds = np.zeros(spans)
         for episode in self.episodes:
@@ -123,7 +123,7 @@ class RunStory:
     def success_curve(
         self, counts: Callable[[EpisodeLine], bool] = lambda episode: True
     ) -> list[tuple[float, SuccessRate]]:
-        """Success of training episodes around a few seconds of the run, each over its window."""
+        """Return (seconds, success) over sliding windows of the episodes that `counts` accepts."""
         judged = [episode for episode in self.episodes if episode.judged and counts(episode)]
         window = max(LEAST_WINDOW, len(judged) // 20)
         if len(judged) < window:
@@ -137,7 +137,7 @@ class RunStory:
         ]
 
     def lags(self) -> dict[str, int]:
-        """How many trajectories arrived so many versions late."""
+        """Count trajectories by their lag at arrival, in weight versions."""
         counts = Counter(min(e.staleness, HIGHEST_LAG) for e in self.episodes)
         most = max(counts, default=0)
         return {
@@ -146,7 +146,7 @@ class RunStory:
         }
 
     def endings(self, spans: int = 24) -> list[Counter[str]]:
-        """How episodes ended, in spans of equal length."""
+        """Count endings of episodes in time spans of equal length."""
         total = self.seconds or 1.0
         counts: list[Counter[str]] = [Counter() for _ in range(spans)]
         for episode in self.episodes:
@@ -155,7 +155,7 @@ class RunStory:
         return counts
 
     def failed_devices(self) -> list[FailedDevice]:
-        """Devices that failed, those that cost most episodes first."""
+        """List the devices that failed, those that cost most episodes first."""
         last = {fault.device: fault for fault in self.device_faults}
         lost = Counter(e.device for e in self.episodes if e.ending is Ending.DEVICE_LOST)
         times = Counter(fault.device for fault in self.device_faults)
@@ -185,7 +185,7 @@ def read_story(run: RunDirectory) -> RunStory:
 
 
 def _is_set_dry(run: RunDirectory) -> bool:
-    """Whether the settings say so; before the first episode nothing else does."""
+    """Return whether the settings ask for a dry run: all there is before the first episode."""
     try:
         settings = read_toml_file(run.config)
         environments = list(settings.get("environments", {}).values()) or [settings]

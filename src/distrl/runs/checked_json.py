@@ -1,7 +1,7 @@
-"""JSON for people with a checksum as its last member: result, card and phones of a run.
+"""Indented JSON with a CRC-32 checksum as its last member: result, card and phones of a run.
 
-A digit that a disk has changed is another result, and JSON alone does not show it. Logs have a
-checksum in each line (`json_lines`); these files are indented, to be read.
+A digit that the disk corrupted is another result and still valid JSON; only the checksum shows it.
+Logs have a checksum in each line (`json_lines`); these files are indented for people to read.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 CHECKSUM = "crc32"  # the name of that member
-LAST = re.compile(rb',\n  "[^"\n]{5}": "[^"\n]{8}"\n}')  # the checksum, or what is left of it
+LAST = re.compile(rb',\n  "[^"\n]{5}": "[^"\n]{8}"\n}')  # the checksum, damaged or not
 LAST_BYTES = 25
 
 
@@ -23,7 +23,7 @@ def to_checked_json(table: Mapping[str, Any]) -> str:
 
 
 def is_as_written(content: bytes) -> bool:
-    """Whether a file is what its checksum was made of; True for JSON of versions without one."""
+    """Return whether the content matches its checksum; True for JSON of versions without one."""
     text = content.removesuffix(b"\n")
     body, last = text[:-LAST_BYTES], text[-LAST_BYTES:]
     if LAST.fullmatch(last):

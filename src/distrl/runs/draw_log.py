@@ -1,9 +1,9 @@
-"""What the learner thought of each trajectory when it last drew it: `draws.sqlite` of a run.
+"""The learner's estimates for each trajectory at its last draw: `draws.sqlite` of a run.
 
-A row per trajectory, replaced at each draw, so that the file grows with the trajectories and not
-with the updates. The learner's thread writes once an update, in one transaction that does not wait
-for the disk: it is for eyes (`distrl view`), nothing is computed from it. A disk that refuses it
-costs the log, not the run. Readers look rows up while it is written.
+It has one row per trajectory, replaced at each draw, so that the file grows with the trajectories
+and not with the updates. The learner's thread writes once per update, in one transaction that does
+not wait for the disk: the log is only displayed (`distrl view`), nothing is computed from it. A
+storage error ends the log, not the run. Rows can be read while the log is written.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ CREATE TABLE IF NOT EXISTS draws (
     id TEXT PRIMARY KEY, updates INTEGER, times INTEGER, priority REAL, steps TEXT
 ) WITHOUT ROWID
 """
-DIGITS = 4  # of what is kept, significant ones
+DIGITS = 4  # significant digits that are stored
 log = logging.getLogger(__name__)
 
 
 class DrawnTrajectory(Protocol):
-    """What `learning.learner_report.Drawn` has."""
+    """The part of `learning.learner_report.Drawn` that is logged."""
 
     @property
     def id(self) -> str: ...
@@ -58,7 +58,7 @@ class LastDraw:
 
 
 class DrawLog:
-    """The writer; a context manager."""
+    """Writes the log, as a context manager."""
 
     def __init__(self, connection: sqlite3.Connection | None) -> None:
         self._connection = connection
@@ -75,7 +75,7 @@ class DrawLog:
         return cls(connection)
 
     def add(self, updates: int, drawn: Iterable[DrawnTrajectory]) -> None:
-        """Note the draws of one update."""
+        """Record the draws of one update."""
         rows = [
             (each.id, updates, each.times_drawn, _rounded(each.priority), _steps(each))
             for each in drawn
@@ -104,7 +104,7 @@ class DrawLog:
 
 
 def read_draw(path: Path, trajectory_id: str) -> LastDraw | None:
-    """The last draw of a trajectory; None: it was never drawn, or nothing is known."""
+    """Return the last draw of a trajectory; None if there is none or it cannot be read."""
     if not path.exists():
         return None
     query = "SELECT updates, times, priority, steps FROM draws WHERE id = ?"

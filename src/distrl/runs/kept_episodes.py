@@ -1,8 +1,8 @@
-"""Episodes that were played outside of a training run, kept so that `distrl view` opens them.
+"""Episodes played outside of a training run, stored so that `distrl view` can show them.
 
-The directory is that of a run without settings: `episodes.jsonl`, `evaluations.jsonl` and the
-trajectory store, whole with every screen. Playing on adds to it; an id that is there already gets a
-number of its own.
+The directory has the layout of a run directory without settings: `episodes.jsonl`,
+`evaluations.jsonl` and the trajectory store with every screen. Later episodes are appended; an id
+that is already in the store gets a number in front.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from distrl.runs.run_records import EpisodeLine, EvaluationLine, TemplateCount
 
 
 class KeptEpisodes:
-    """The writer of such a directory; a context manager."""
+    """Writes such a directory, as a context manager."""
 
     def __init__(
         self,
@@ -39,7 +39,7 @@ class KeptEpisodes:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Go on with a directory, or make it; one of a training run is refused."""
+        """Open or create a directory; raise `UsageError` if it belongs to a training run."""
         run = RunDirectory(path)
         if run.config.exists():
             raise UsageError(f"{path} is a training run; keep episodes in a directory of their own")
@@ -48,7 +48,7 @@ class KeptEpisodes:
         return cls(run, store, LineLog.open(run.episodes))
 
     def add(self, trajectory: Trajectory, device: str = "") -> str:
-        """Keep an episode; returns its id here."""
+        """Store an episode and return its id in this directory."""
         name, number = trajectory.id, 1
         while name in self._store:
             number += 1
@@ -73,7 +73,7 @@ class KeptEpisodes:
         return name
 
     def note_evaluation(self, split: str, successes: Mapping[str, bool]) -> None:
-        """Write down how it went, by task id, so that it can be compared with others."""
+        """Append an evaluation line with success by task id, to compare evaluations by."""
         templates = sorted({task.partition("/")[0] for task in successes})
         counts = []
         for template in templates:

@@ -1,8 +1,8 @@
-"""The metrics of a run: to `metrics.jsonl`, and to sinks such as TensorBoard.
+"""Record the metrics of a run in `metrics.jsonl`, and in sinks such as TensorBoard.
 
-`Metrics.begin` and `Metrics.resume` give the series one clock and one order: a resumed run
-continues at the second of the last point that still holds, and points after the checkpoint are
-marked as undone rather than repeated. The file is the truth; sinks are for viewing.
+`Metrics.begin` and `Metrics.resume` give the series one clock and one order: the clock of a resumed
+run continues from the last valid point, and points after the checkpoint are marked as undone rather
+than repeated. `metrics.jsonl` is authoritative; sinks are for viewing.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ OnPoint = Callable[[Point], bool | None]
 
 @dataclass(frozen=True, slots=True)
 class CallbackSink:
-    """Implements `MetricSink` by a function, which ends the run where it returns True."""
+    """Implements `MetricSink`: calls a function, and stops the run if that returns True."""
 
     call: OnPoint
     stop: Callable[[], None]
@@ -68,7 +68,7 @@ class Metrics:
         sinks: Sequence[MetricSink] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
-        """The metrics of a new run; its clock starts now."""
+        """Start the metrics of a new run; its clock starts now."""
         return cls(LineLog.open(run.metrics), sinks, clock, clock())
 
     @classmethod
@@ -79,7 +79,7 @@ class Metrics:
         sinks: Sequence[MetricSink] = (),
         clock: Callable[[], float] = time.monotonic,
     ) -> Self:
-        """Continue from a checkpoint; the clock continues from the last point that still holds."""
+        """Continue from a checkpoint; the clock continues from the last valid point."""
         kept = [point for point in read_points(run.metrics) if point.updates <= updates]
         passed = kept[-1].seconds if kept else 0.0
         metrics = cls(LineLog.open(run.metrics), sinks, clock, clock() - passed)
@@ -111,7 +111,7 @@ class Metrics:
 
 
 def read_points(path: Path) -> list[Point]:
-    """The points that hold: without those that a resume has undone, and without its marks."""
+    """Return the valid points: without those that a resume has undone, and without its marks."""
     kept: list[Point] = []
     for point in read_lines(path, Point):
         if point.series == "resumed":
@@ -122,10 +122,10 @@ def read_points(path: Path) -> list[Point]:
 
 
 class TensorBoardSink:
-    """TensorBoard's event files: `tensorboard --logdir runs`.
+    """Implements `MetricSink` by TensorBoard event files: `tensorboard --logdir runs`.
 
-    Written with TensorBoard's own records, without torch, at once and in this thread. Figures are
-    tagged series/name, their step is the number of updates.
+    Events are written by TensorBoard's own record writer, without torch, synchronously in the
+    calling thread. Tags are series/name, the step is the number of updates.
     """
 
     def __init__(self, folder: Path, writer: Any) -> None:
@@ -134,7 +134,7 @@ class TensorBoardSink:
 
     @classmethod
     def open(cls, folder: Path, *, resumed_at: int | None = None) -> Self:
-        """A new file. Steps after `resumed_at` in older files are marked as undone."""
+        """Create an event file, and mark steps after `resumed_at` in older files as undone."""
         try:
             from tensorboard.compat.proto.event_pb2 import Event, SessionLog
             from tensorboard.summary.writer.record_writer import RecordWriter
@@ -145,7 +145,7 @@ class TensorBoardSink:
             ) from error
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            number = len(list(folder.iterdir()))  # readers go by name: later ones of a second, too
+            number = len(list(folder.iterdir()))  # readers sort by name, also within a second
             when = f"{int(time.time())}.{number:04d}"
             name = f"events.out.tfevents.{when}.{socket.gethostname()}.{os.getpid()}"
             writer = RecordWriter((folder / name).open("xb"))

@@ -1,19 +1,19 @@
-"""The account of a run, added up from its points: where time went, and what was learned from.
+"""Aggregates over a run's points: shares of time by stage, staleness, effective sample size.
 
-The live view, `result.json` and the report all read it, fed with the same points, so that they show
-the same figures. A run records seconds by stage, counted up since its process started, with every
-point of the series `collection`: `seconds/STAGE` of all phones together, `learner_seconds/STAGE` of
-the learner. Shares of them add up to 1. They count from the first update on (from the start while
-there was none), since before it the learner has nothing to do but wait.
+The live view, `result.json` and the report all use it on the same points, so that they show the
+same figures. Every point of the series `collection` has cumulative seconds by stage since the
+process started: `seconds/STAGE` summed over all phones, `learner_seconds/STAGE` of the learner.
+Their shares add up to 1. They count from the first update on (from the start while there is none),
+since until then the learner only waits.
 
     phones     playing        the phone resets, acts, or draws its screen
                deciding       the policy decides, or is busy with others
                judging        the judge sets the task up, or looks at the phone
                packing        the collector packs a screen
                queueing       waiting for a thread of the collector
-               delivery       the trajectory is being stored, or too much waits for the learner
+               delivery       the trajectory is being stored, or too many wait for the learner
                admission      no episode may start: it would be too stale at its end
-               task           there is nothing to play
+               task           no task is available
                out of order   the phone is quarantined
                other          the rest of the collector's own work
     learner    the stages of its steps, and waiting (for trajectories), checkpointing, evaluating
@@ -56,12 +56,12 @@ Figures = Mapping[str, float | None]
 
 @dataclass(slots=True)
 class Counters:
-    """Adds up counters of one prefix; they begin again at 0 whenever a run is resumed."""
+    """Sums counters with one prefix over a run; they restart at 0 whenever it is resumed."""
 
     prefix: str
     seconds: dict[str, float] = field(default_factory=dict)  # by stage
     _last: dict[str, float] = field(default_factory=dict)
-    _begun: dict[str, float] = field(default_factory=dict)  # what was there when counting began
+    _begun: dict[str, float] = field(default_factory=dict)  # `seconds` at the call of `begin`
 
     def add(self, figures: Figures) -> None:
         found = {
@@ -71,17 +71,17 @@ class Counters:
         }
         if sum(found.values()) < sum(self._last.values()):
             self._last = {}
-        for stage, seconds in found.items():  # one may fall: what is under way gets its name later
+        for stage, seconds in found.items():  # may fall: running work is attributed later
             grown = seconds - self._last.get(stage, 0.0)
             self.seconds[stage] = self.seconds.get(stage, 0.0) + grown
         self._last = found or self._last
 
     def begin(self) -> None:
-        """Count from here on, once there is something after it."""
+        """Count shares from here on, once any time has been recorded after it."""
         self._begun = dict(self.seconds)
 
     def shares(self, names: Mapping[str, str]) -> dict[str, float]:
-        """By shown name; a stage without one keeps its own. Empty where no time has passed."""
+        """Return shares by displayed name (`names`, else the stage's own); empty without time."""
         since = {
             stage: max(0.0, seconds - self._begun.get(stage, 0.0))
             for stage, seconds in self.seconds.items()
@@ -124,10 +124,10 @@ class TimeAccount:
 
 @dataclass(slots=True)
 class RunAccount:
-    """All that is added up of a run; `add` its points, in order."""
+    """All aggregates of a run; `add` its points in order."""
 
     time: TimeAccount = field(default_factory=TimeAccount)
-    weights_moved: bool = False  # by an update that was not for the critic alone
+    weights_moved: bool = False  # by any update that was not critic warm-up
     training_seconds: float = 0.0  # without evaluations
     _updates: int = 0
     _staleness_sum: float = 0.0  # over updates
@@ -153,15 +153,15 @@ class RunAccount:
 
     @property
     def staleness(self) -> float:
-        """Weight versions, mean of what was drawn, over all updates."""
+        """Mean staleness of drawn trajectories, in weight versions, over all updates."""
         return self._staleness_sum / max(1, self._updates)
 
     @property
     def effective_sample_share(self) -> float:
-        """Share of the turns that count, by their ratios; mean over all updates."""
+        """Effective sample size by the turns' ratios, as a share of them; mean over all updates."""
         return self._effective_sum / max(1, self._updates)
 
 
 def waiting_share(phones: Mapping[str, float]) -> float:
-    """The share of their time that phones were kept from playing."""
+    """Return the share of the phones' time in stages that kept them from playing."""
     return sum(phones.get(stage, 0.0) for stage in PHONES_WAIT)

@@ -1,4 +1,4 @@
-"""The directory of a run: created for each, locked by one process at a time.
+"""The directory of a run: one per run, locked by one process at a time.
 
     runs/train-2026-01-05-081500/
         config.toml         every setting, resolved; `distrl train --resume` reads it
@@ -6,8 +6,8 @@
         episodes.jsonl      every finished training episode
         device_faults.jsonl  which device failed when, and why
         phones.json         the serial of each phone over adb, chosen once
-        collectors.json     who collects, where, and which phones are quarantined
-        draws.sqlite        what the learner thought of each trajectory when it last drew it
+        collectors.json     the collectors, where they run, and which phones are quarantined
+        draws.sqlite        the learner's estimates for each trajectory at its last draw
         live/               what the phones show now, while somebody watches (`distrl view`)
         evaluations.jsonl   success by template, before, during and after
         recordings.jsonl    a few episodes to look at; their screens are in pictures/
@@ -15,22 +15,22 @@
         weights/            the weight store
         best_weights/       the version with which training went best
         checkpoints/        what a restarted learner continues from
-        progress.json       what there was at the last checkpoint; a resume that finds less refuses
-        losses.jsonl        what a resume was told to do without
+        progress.json       sizes of files at the last checkpoint; a resume that finds less raises
+        losses.jsonl        lost data that a resume was told to accept
         judge_cache.jsonl   verdicts of vision-language judges, with their replies
         refusals.jsonl      what guarded phones did not carry out, and why
-        learner.json        on which machine of a cluster the learner is
-        replica.json        this is a copy: of the run on which machine, and of when
+        learner.json        the machine of a cluster that the learner runs on
+        replica.json        only in a copy of a run: the original's machine, and when it was copied
         join/               certificate, token and members, where collectors join (`engine.join`)
-        policy/             what was trained, as a model; `distrl evaluate RUN` finds it here
-        best_policy/        what it was when training went best, if success fell after that
+        policy/             the trained policy as a model; `distrl evaluate RUN` finds it here
+        best_policy/        the policy when training went best, if success fell after that
         writer.lock         held by the process that writes; resume.lock by the command that resumes
-        card.json           what it was made with: code, command, machine, packages
+        card.json           what the run was made with: code, command, machine, packages
         result.json         the result; written last, so its presence says that the run is done
         report.html         the page to look at
 
-Problems are found before anything is spent: a directory that another process holds or that may not
-be written to, a full disk.
+Problems raise before any work is done: a directory that another process has locked or that is not
+writable, a full disk.
 """
 
 from __future__ import annotations
@@ -95,7 +95,7 @@ class RunDirectory:
 
     @classmethod
     def new(cls, parent: Path, name: str, now: datetime) -> Self:
-        """A fresh directory below `parent`, named after the run and the time."""
+        """Create a new directory below `parent`, named after the run and the time."""
         stem = f"{name}-{now:%Y-%m-%d-%H%M%S}"
         try:
             parent.mkdir(parents=True, exist_ok=True)
@@ -109,10 +109,10 @@ class RunDirectory:
         raise UsageError(f"{parent} has {MAX_TRIES} runs called {stem}; give this one a name")
 
     def make(self) -> None:
-        """Make the directory where it is not, on a node of a cluster say; close it to others.
+        """Create the directory if needed, such as on another node, with owner-only permissions.
 
-        It has the screens of people's phones. One that is there and open was made before this was
-        so, or by a node that came first.
+        It has the screens of people's phones. An existing one with wider permissions was made by
+        an older version, or by a node that came first; it is restricted.
         """
         try:
             self.path.mkdir(mode=OWNER_ONLY, parents=True, exist_ok=True)
@@ -124,7 +124,7 @@ class RunDirectory:
 
     @classmethod
     def existing(cls, path: Path) -> Self:
-        """The directory of an earlier run, to resume it or to look at it."""
+        """Open the directory of an earlier run; raise `UsageError` if it has no config.toml."""
         if not (path / "config.toml").is_file():
             raise UsageError(
                 f"{path} is no run directory: it has no config.toml; name one below runs/"
@@ -133,7 +133,7 @@ class RunDirectory:
 
     @contextlib.contextmanager
     def held(self, free_bytes: float = 0.0) -> Iterator[None]:
-        """Lock the directory against other processes; raises where there is too little room."""
+        """Lock the directory against other writers; raise `StorageFull` below `free_bytes`."""
         with self._locked(DirectoryLock(self.path)):
             check_room(self.path, free_bytes)
             yield
@@ -142,8 +142,8 @@ class RunDirectory:
     def resuming(self) -> Iterator[None]:
         """Lock out other commands that would resume the run, until it has ended.
 
-        Taken before the settings are read, so that `config.toml` has those of the command that goes
-        on. It is a lock of its own: on a cluster another process writes (`held`).
+        Take it before reading the settings, so that `config.toml` has those of the command that got
+        the lock. It is separate from `held`: on a cluster another process is the writer.
         """
         with self._locked(DirectoryLock(self.path, RESUME_LOCK)):
             yield
@@ -160,7 +160,7 @@ class RunDirectory:
             lock.release()
 
     def discard_unused(self) -> bool:
-        """Remove the directory if its run never began; True if it is gone."""
+        """Remove the directory if its run never began; return whether it is gone."""
         if self.metrics.exists() or (self.path / "logs").exists():
             return False
         shutil.rmtree(self.path, ignore_errors=True)
@@ -174,9 +174,9 @@ class RunDirectory:
 
 
 def check_room(folder: Path, wanted: float, moved_by: str = "run.directory") -> None:
-    """Raise where fewer bytes are free than `run.free_gigabytes` wants.
+    """Raise `StorageFull` if fewer than `wanted` bytes (`run.free_gigabytes`) are free.
 
-    `moved_by`: what is to be given for another folder, for the message.
+    `moved_by`: the setting or option that chooses another folder, for the message.
     """
     try:
         free = shutil.disk_usage(folder).free
@@ -218,10 +218,10 @@ def _sync_folder(folder: Path) -> None:
 
 
 def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
-    """The command that plays what was trained, on unseen tasks of the kind it was trained on.
+    """Return the command that plays unseen tasks of the trained kind with the trained policy.
 
-    Tasks that are no facts of the simulated phone are played on the devices of the run, and those
-    of several environments in each.
+    Tasks that are not the simulated phone's are played on the devices of the run, and those of
+    several environments in each.
     """
     drawn = "--greedy" if config.evaluation.greedy else "--sampled"
     later = any(each.judge.later for each in config.by_environment().values())
@@ -246,7 +246,7 @@ def evaluation_words(run: RunDirectory, config: TrainingConfig) -> str:
 
 
 def resume_words(run: RunDirectory, config: TrainingConfig) -> str:
-    """The command that goes on with a run: where it was stopped, or for as long again."""
+    """Return the command that resumes a run; a finished one gets twice its limits."""
     words = ["distrl", "train", "--resume", str(run.path)]
     if run.result.exists():
         for name in ("minutes", "trajectories", "updates"):

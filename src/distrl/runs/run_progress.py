@@ -1,8 +1,8 @@
-"""What a run had at its last checkpoint, noted in `progress.json`, and what is missing since.
+"""Record what a run had at its last checkpoint in `progress.json`, and find what it lost since.
 
-The sizes of the logs are noted, once they are on the disk: a log that is only ever appended to and
-has fewer whole lines than that has lost some. Checkpoint and position of the store are for a resume
-(`engine.run.losses`).
+The sizes of the logs are recorded after an fsync: logs are append-only, so one with fewer bytes of
+whole lines has lost some. A resume also compares the name of the checkpoint and the position of the
+trajectory store (`engine.run.losses`).
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class RunProgress:
 
 
 def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> None:
-    """Write down what the run has now, once it is on the disk."""
+    """Flush the logs to the disk, then write `progress.json` with what the run has now."""
     try:
         files = _log_sizes(run, os.fsync)
     except OSError as error:
@@ -50,7 +50,7 @@ def note_progress(run: RunDirectory, checkpoint: Path | None, position: int) -> 
 
 
 def config_losses(run: RunDirectory) -> list[Loss]:
-    """Whether the settings are still those that the run wrote down."""
+    """Return a loss if `config.toml` is gone, unreadable, or does not match its checksum."""
     if not run.config.is_file():
         return [Loss("file", run.config.name, "is gone")]
     try:
@@ -64,7 +64,7 @@ def config_losses(run: RunDirectory) -> list[Loss]:
 
 
 def summary_losses(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
-    """Whether result and card are still what the run wrote down; a resume writes both anew."""
+    """Yield a loss if result or card are damaged, or the card is gone; a resume rewrites both."""
     for path in (run.result, run.card):
         if path.exists() and not is_as_written(path.read_bytes()):
             yield Loss("file", path.name, UNLIKE_WRITTEN)
@@ -73,7 +73,7 @@ def summary_losses(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
 
 
 def phone_losses(run: RunDirectory, progress: RunProgress) -> list[Loss]:
-    """Whether it is still known which phones the run has: others would be another experiment."""
+    """Return a loss if `phones.json` is damaged or gone: other phones are another experiment."""
     if run.phones.exists():
         whole = is_as_written(run.phones.read_bytes())
         return [] if whole else [Loss("file", run.phones.name, UNLIKE_WRITTEN)]
@@ -81,13 +81,13 @@ def phone_losses(run: RunDirectory, progress: RunProgress) -> list[Loss]:
 
 
 def copied_progress(content: str) -> str:
-    """A note as the copy of a run has it: that it is one is remembered in two files."""
+    """Return `progress.json` for a copy of the run, marked as one beside its `replica.json`."""
     progress = decode_line(content.encode(), RunProgress)
     return encode_line(replace(progress, copy=True)).decode()
 
 
 def read_progress(run: RunDirectory) -> tuple[RunProgress, list[Loss]]:
-    """What was noted, and whatever is missing of the logs since; nothing before the first note."""
+    """Read `progress.json`; return it and the losses of logs since. Empty before the first one."""
     progress = RunProgress("", 0, {})
     if not run.progress.exists():
         return progress, []
@@ -111,7 +111,7 @@ def _missing(run: RunDirectory, progress: RunProgress) -> Iterator[Loss]:
 def _log_sizes(
     run: RunDirectory, sync: Callable[[int], None] = lambda file: None
 ) -> dict[str, int]:
-    """Bytes of whole lines, by name; of those who joined too, a line to which names are added."""
+    """Return bytes of whole lines by file name; `MEMBERS` is included, since it only grows."""
     sizes = {}
     for path in (*sorted(run.path.glob("*.jsonl")), *run.path.glob(MEMBERS)):
         with path.open("rb") as file:

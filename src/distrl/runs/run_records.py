@@ -4,8 +4,8 @@
     episodes.jsonl      `EpisodeLine`: every finished training episode
     evaluations.jsonl   `EvaluationLine`: successes by template, before, during and after training
     recordings.jsonl    `Recording`: a few episodes to look at; their screens are in pictures/
-    losses.jsonl        `Loss`: what a resume did not find, and the user has done without
-    collectors.json     `CollectorNotes`: who collects, by their last heartbeats; written anew
+    losses.jsonl        `Loss`: what a resume did not find, and the user accepted as lost
+    collectors.json     `CollectorNotes`: collectors by their last heartbeats; rewritten as a whole
     result.json         the `RunResult`: the run in a few numbers
 
 The .jsonl files have one record a line and are only ever appended to. `seconds` are those of the
@@ -46,7 +46,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class EpisodeLine:
-    """One finished training episode. `staleness`: weight versions, when it arrived (its lag)."""
+    """One finished training episode. `staleness`: its lag at arrival, in weight versions."""
 
     id: str
     task: str
@@ -66,7 +66,7 @@ class EpisodeLine:
 
     @property
     def judged(self) -> bool:
-        """False where a device or judge failed: it counts neither for nor against the agent."""
+        """False if a device or judge failed: the episode counts neither for nor against."""
         return self.ending.judged
 
 
@@ -81,7 +81,7 @@ class TemplateCount:
 
 
 def environment_key(environment: str, name: str) -> str:
-    """The name of a task or an episode that may be played in several environments of a run."""
+    """Return the name of a task or an episode, with its environment in front if there is one."""
     return f"{environment}/{name}" if environment else name
 
 
@@ -100,12 +100,12 @@ class EvaluationLine:
 
     @property
     def environments(self) -> tuple[str, ...]:
-        """Of a run that has several."""
+        """The names of the environments, if the run has several; else empty."""
         names = dict.fromkeys(each.environment for each in self.templates)
         return tuple(name for name in names if name)
 
     def in_environment(self, name: str) -> EvaluationLine:
-        """What was played in one of them."""
+        """Return the part of the evaluation that was played in one environment."""
         own = environment_key(name, "")
         return replace(
             self,
@@ -169,18 +169,18 @@ class DeviceFault:
 
 @dataclass(frozen=True, slots=True)
 class CollectorNote:
-    """A process that collects, as of its last heartbeat."""
+    """A collector, as of its last heartbeat."""
 
     name: str
     place: str  # its node; empty: that of the learner
     in_flight: int  # episodes
-    trajectories: int  # that it has delivered
-    quarantined: Mapping[str, str]  # phones that failed too often, and why last
+    trajectories: int  # delivered so far
+    quarantined: Mapping[str, str]  # phones that failed too often, with the last reason
 
 
 @dataclass(frozen=True, slots=True)
 class CollectorNotes:
-    """All that have a slot now."""
+    """All collectors that hold a slot now."""
 
     collectors: tuple[CollectorNote, ...]
 
@@ -208,21 +208,21 @@ class RunResult:
     updates: int
     wall_s: float  # with evaluations
     training_s: float  # without them
-    weights_moved: bool  # False: no update but those that warm the critic up
+    weights_moved: bool  # False: all updates were critic warm-up
     gain: PairedGain  # on the tasks that were played before and after
     phone_time: Mapping[str, float]  # shares by stage, as in `run_account`
     learner_time: Mapping[str, float]
     phones_waiting_share: float  # of the phones' time
     staleness_mean: float  # weight versions, of what was drawn, over all updates
-    effective_sample_share: float  # turns that count, by their ratios; 1: all of them
+    effective_sample_share: float  # effective sample size by ratios, as a share of the turns
     samples_per_insert: float  # draws for each trajectory since the replay was filled
     seed: int
-    lost_trajectories: int = 0  # that resumes of the run did not find, or found damaged
+    lost_trajectories: int = 0  # missing or damaged at resumes of the run
     damaged_files: tuple[str, ...] = ()  # of the run directory: damaged, cut or gone
     success_by_environment: Mapping[str, EnvironmentSuccess] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
-        """Rates are tables: `rate`, and `low` and `high` of its 95 % interval."""
+        """Convert to plain values; a rate is a table with `low` and `high`, its 95 % interval."""
         plain = {name: getattr(self, name) for name in self.__slots__}
         environments = plain.pop("success_by_environment")
         if environments:

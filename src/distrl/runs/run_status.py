@@ -9,7 +9,7 @@ from typing import Protocol
 
 from distrl.episodes.outcome import SuccessRate
 
-WORKS, WAITS, FAILING, AWAY = PHONE_SIGNS = "●·!×"  # what a phone did since the last look
+WORKS, WAITS, FAILING, AWAY = PHONE_SIGNS = "●·!×"  # a phone since the last refresh
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,16 +42,16 @@ class RunStatus:
     placement: str = ""  # which part is on which node of a cluster
     detail: str = ""  # what is special about the phase: warm-up, waiting, resumed
     history_seconds: float = 0.0  # of one span of the history
-    gpu_gigabytes: float = 0.0  # in use on the learner's GPU, by whomever; 0: it uses none
+    gpu_gigabytes: float = 0.0  # in use on the learner's GPU by any process; 0: no GPU
     gpu_memory_share: float = 0.0  # of all that it has
     success_by_environment: Mapping[str, SuccessRate] = field(default_factory=dict)  # of `success`
     phones: str = ""  # a sign for each phone, in the order of their names (`PHONE_SIGNS`)
 
 
 class RunView(AbstractContextManager["RunView"], Protocol):
-    """Shows a status: a terminal (`live_view`), or a proxy that forwards it to one.
+    """Shows a status: on a terminal (`live_view`), or by a proxy that forwards it to one.
 
-    Entered while there is something to show. Any thread may call `say`.
+    It is a context manager, entered while a run has something to show. `say` is thread-safe.
     """
 
     def show(self, status: RunStatus) -> None: ...

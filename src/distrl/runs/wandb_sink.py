@@ -1,8 +1,8 @@
-"""Metrics to Weights & Biases (`reporting.wandb`), and whether that will take them.
+"""Send metrics to Weights & Biases (`reporting.wandb`), and check its key before a run.
 
 wandb finds its key, server and mode by itself: `wandb login`, WANDB_API_KEY, WANDB_BASE_URL,
-WANDB_MODE. It keeps retrying while its server is away during a run. What it raises is raised as
-`TrackerError`, with what to do.
+WANDB_MODE. It keeps retrying while its server is away during a run. Its errors are raised as
+`TrackerError`, with advice.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any, Self
 from distrl.errors import NotInstalled, TrackerError
 from distrl.runs.run_records import Point
 
-OFFLINE = ("offline", "disabled", "dryrun")  # modes in which nothing is asked for a key
+OFFLINE = ("offline", "disabled", "dryrun")  # modes that need no key
 WAYS = (
     "`wandb login` on this machine or WANDB_API_KEY gives it a key; WANDB_MODE=offline keeps the "
     "figures here for `wandb sync`; without reporting.wandb, metrics.jsonl and TensorBoard have "
@@ -25,9 +25,9 @@ WAYS = (
 
 
 def check_wandb() -> str:
-    """Raise `TrackerError` unless W&B has a key that its server takes, or is offline.
+    """Raise `TrackerError` unless W&B is offline or its server accepts the key; return a warning.
 
-    Never prompts: the live view has the terminal.
+    The warning is empty if all is well. Never prompt: the live view owns the terminal.
     """
     wandb = _package()
     with _typed(wandb, "asking Weights & Biases whether it takes this machine's key"):

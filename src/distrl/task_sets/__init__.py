@@ -1,1 +1,1 @@
-"""Where tasks come from: the simulated phone, AitW, AndroidWorld; curricula draw from them."""
+"""Task sets (simulated phone, AitW, AndroidWorld, MiniWoB, MobileGym, web apps) and curricula."""

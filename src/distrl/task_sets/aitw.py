@@ -1,14 +1,14 @@
-"""Android in the Wild's instructions (General, Web Shopping) from the public text files.
+"""The instructions of Android in the Wild (General, Web Shopping) from the public text files.
 
-DistRL ships none of them: a user names the files, one instruction a line. The public lists have
-their test instructions in the training file as well, General all of them; here they are taken out
-of training, and how many is said. Two instructions are the same when they differ in capitals,
-quotes, spaces or the full stop alone.
+DistRL does not ship them: the user names the files, with one instruction per line. The public
+training files also contain test instructions (General: all of them). They are removed from training
+here, and their number is reported. Two instructions count as equal if they differ only in case,
+quotes, spaces or the final full stop.
 
-They are tasks for real phones. No facts say whether one was done, so they go with a judge of whole
-trajectories (`judge.DeferredJudge`, `vlm_judge`); an episode starts where the device's reset leaves
-the phone. Ids are `aitw_general/train/17`, numbered by the lines of the file they came from, so
-that leaving some out changes no other's id.
+They are tasks for real phones. Device facts cannot tell whether one was done, so they need a judge
+of whole trajectories (`judge.DeferredJudge`, `vlm_judge`); an episode starts where the device's
+reset leaves the phone. Ids are `aitw_general/train/17`, numbered by the lines of the file, so that
+removing some does not change the ids of others.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from distrl.records import Family, Split, Task
 
 Subset = Literal["general", "web_shopping"]
 FAMILIES: dict[Subset, Family] = {"general": "general", "web_shopping": "shopping"}
-STEP_LIMITS: dict[Subset, int] = {"general": 10, "web_shopping": 20}  # those of DigiRL and DistRL
-MAX_LINE = 2000  # characters; anything longer is no instruction
+STEP_LIMITS: dict[Subset, int] = {"general": 10, "web_shopping": 20}  # as in DigiRL and DistRL
+MAX_LINE = 2000  # characters of an instruction
 _QUOTES = str.maketrans("’‘“”`", "''\"\"'")
 
 
 @dataclass(frozen=True, slots=True)
 class AitwTasks:
-    """Two disjoint lists, and counts of what was left out to make them so."""
+    """Disjoint training and test tasks, and counts of the instructions that were removed."""
 
     train: tuple[Task, ...]
     test: tuple[Task, ...]
@@ -46,7 +46,7 @@ class AitwTasks:
 
 
 def load_aitw(subset: Subset, train_file: Path, test_file: Path) -> AitwTasks:
-    """The tasks of two text files, without the test instructions in training."""
+    """Load the tasks of two text files, and remove test instructions from training."""
     train, repeated_train = _instructions(train_file)
     test, repeated_test = _instructions(test_file)
     clean = {key: line for key, line in train.items() if key not in test}
@@ -64,13 +64,13 @@ def load_aitw(subset: Subset, train_file: Path, test_file: Path) -> AitwTasks:
 
 
 def same_instruction(text: str) -> str:
-    """What is left of an instruction when its form does not matter."""
+    """Normalise an instruction; equal results mean the same instruction."""
     plain = re.sub(r"\s+", " ", text.translate(_QUOTES).replace('"', "'")).strip().casefold()
     return plain.rstrip(" .")
 
 
 def _instructions(path: Path) -> tuple[dict[str, tuple[int, str]], int]:
-    """Line number and text of every instruction by its normal form, and the count of repeats."""
+    """Return line number and text by normalised instruction, and the number of duplicates."""
     try:
         lines = path.read_text("utf-8-sig").splitlines()
     except (OSError, UnicodeDecodeError) as error:

@@ -1,6 +1,6 @@
-"""AndroidWorld: its tasks, its phone and its scores, as tasks, a device and a judge of ours.
+"""Adapter for AndroidWorld: its tasks, its phone and its scores as `Task`, `Device` and `Judge`.
 
-AndroidWorld keeps phone, tasks and judging in one place, its container, which is reached over HTTP
+AndroidWorld runs phone, tasks and judging in one container, which is reached over HTTP
 (`android_world_container`). One host is one phone:
 
     with AndroidWorldPhone("phone-1", host) as phone:
@@ -8,12 +8,12 @@ AndroidWorld keeps phone, tasks and judging in one place, its container, which i
         for task in android_world_tasks(host):
             run_episode(task, phone, policy, judge)
 
-`begin` initialises a task; the next reset, or closing the phone, tears it down: also after a fault,
-so that no task finds what another one left. The agent's answer is handed over before the score is
-read, since question tasks look for it there. Scores above one half are successes, as AndroidWorld
-counts them. Elements are not available. Actions are translated by `json_action`: a swipe becomes a
-scroll in its main direction over the whole screen, waits have AndroidWorld's own length, and after
-typing AndroidWorld presses Enter by itself.
+`begin` initialises a task; the next reset, or closing the phone, tears it down, also after a fault,
+so that no task sees the state of another one. The agent's answer is sent before the score is read,
+because question tasks are scored by it. Scores above one half are successes, as in AndroidWorld.
+Elements are not available. `json_action` translates actions: a swipe becomes a scroll in its main
+direction over the whole screen, waits have AndroidWorld's own length, and after typing AndroidWorld
+presses Enter itself.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ JUDGE = "android_world"
 
 
 def android_world_tasks(host: AndroidWorldContainer, split: r.Split = "test") -> Iterator[r.Task]:
-    """Every task of the host's suite. A suite of another seed has other parameters: see `host`."""
+    """Yield every task of the host's suite; its seed (`new_suite`) determines the parameters."""
     for task_type in host.task_types():
         for number in range(host.combinations(task_type)):
             template = f"{PREFIX}{task_type}"
@@ -57,7 +57,7 @@ def android_world_tasks(host: AndroidWorldContainer, split: r.Split = "test") ->
 
 
 class AndroidWorldPhone:
-    """Implements `Device` on a host, which it owns."""
+    """Implements `Device` on an AndroidWorld host, which it owns and closes."""
 
     blocking = True
 
@@ -67,14 +67,14 @@ class AndroidWorldPhone:
         self._began = 0.0
         self._ready = False
         self._size = (0, 0)
-        self._task: tuple[str, int] | None = None  # initialised, and not torn down yet
+        self._task: tuple[str, int] | None = None  # initialised and not torn down yet
 
     @property
     def seconds(self) -> float:
         return time.monotonic() - self._began if self._began else 0.0
 
     def reset(self, seed: int) -> None:
-        """Tear down what was begun before, and go home. The seed is that of the suite, not ours."""
+        """Tear down the previous task and go home. `seed` has no effect: the suite has its own."""
         self._began = time.monotonic()
         self._ready = False
         self._tear_down()
@@ -115,17 +115,17 @@ class AndroidWorldPhone:
 
     def initialise(self, task_type: str, number: int) -> None:
         with self._working():
-            self._task = task_type, number  # first: half an initialisation is torn down as well
+            self._task = task_type, number  # set first, so that a failed call is torn down too
             self.host.initialise(task_type, number)
 
     def _tear_down(self) -> None:
         if self._task is not None:
             self.host.tear_down(*self._task)
-            self._task = None  # only now: a task that is still set up cannot be begun again
+            self._task = None  # only after success: a task must be torn down before its next begin
 
     @contextmanager
     def _working(self) -> Iterator[None]:
-        """A device that is not reset, or has failed since, does nothing."""
+        """Raise `DeviceNotReady` before a reset, and after a fault until the next reset."""
         if not self._ready:
             raise DeviceNotReady(f"device {self.name}: call reset(seed) before anything else")
         try:
@@ -172,7 +172,7 @@ def _parsed(task_id: str) -> tuple[str, int]:
 
 
 def json_action(action: r.Action, size: tuple[int, int]) -> dict[str, Any]:
-    """One of AndroidWorld's JSON actions; `size` is the screen's width and height."""
+    """Convert to one of AndroidWorld's JSON actions; `size` is the screen's width and height."""
     match action:
         case r.Tap(x, y):
             return {"action_type": "click", **_pixel(x, y, size)}
@@ -201,7 +201,7 @@ def json_action(action: r.Action, size: tuple[int, int]) -> dict[str, Any]:
 
 
 def scroll_direction(swipe: r.Swipe) -> str:
-    """Where the view goes: a finger that moves up scrolls down."""
+    """Return the direction in which the view scrolls: down for a finger that moves up."""
     across, down = swipe.to_x - swipe.x, swipe.to_y - swipe.y
     if abs(across) > abs(down):
         return "left" if across > 0 else "right"

@@ -1,12 +1,12 @@
-"""AndroidWorld in its container, over HTTP. Its server listens on port 5000:
+"""An HTTP client for the container of AndroidWorld. Its server listens on port 5000:
 
     docker run --privileged -p 127.0.0.1:5000:5000 android_world:latest
 
-It has no authentication, so it belongs on loopback or into a closed network. Every call has a
-deadline, however slowly the answer trickles, and every answer a bound. Calls that only read are
-retried when a connection breaks; calls that act are not, because the action may have been
-performed. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`. Screens travel as nested lists
-of numbers, which is what its server speaks.
+It has no authentication, so expose it only on loopback or in a closed network. Every call has a
+deadline, however slowly the response arrives, and every response a size limit. Calls that only read
+are retried when a connection breaks; calls that act are not, because the action may have been
+performed. Failures are typed: `DeviceTimeout`, `DeviceDisconnected`. Screens are sent as nested
+lists of numbers, because the server offers nothing else.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ T = TypeVar("T")
 LOCAL = "http://127.0.0.1:5000"
 DEADLINE_S = 60.0  # of a call
 SET_UP_S = 300.0  # of a call that restores apps: initialise, tear down, new suites
-LOOKS = 3  # tries of what only looks
+LOOKS = 3  # tries of a call that only reads
 MAX_QUOTE = 300
 MAX_ANSWER = 128 * 2**20  # bytes; a screen of 1440 × 3200 pixels has 70 million as numbers
 MAX_COMBINATIONS = 10_000  # of parameters of a task
@@ -35,7 +35,7 @@ MAX_GOAL = 10_000  # characters
 
 
 class AndroidWorldContainer:
-    """One container. `open` it; it is closed by its phone. One thread at a time."""
+    """A client of one container. `open` it; its phone closes it. Not thread-safe."""
 
     def __init__(self, url: str, client: httpx.Client, deadline_s: float, set_up_s: float) -> None:
         self._url = url
@@ -103,14 +103,14 @@ class AndroidWorldContainer:
         self._call("POST", "/execute_action", body=action)
 
     def close(self) -> None:
-        """Let go of the connection; the container stays, for the next one."""
+        """Close the connection; the container keeps running."""
         self._client.close()
 
     def _asked(self, path: str, parameters: dict[str, Any], name: str, kind: type[T]) -> T:
         value = self._look(path, parameters).get(name)
         try:
             found = msgspec.convert(value, kind)
-            msgspec.json.encode(found)  # half a letter (U+D800) could be stored nowhere
+            msgspec.json.encode(found)  # refuses lone surrogates, which cannot be stored
         except (msgspec.ValidationError, ValueError, OverflowError) as error:
             raise self._strange(path, ascii(value)) from error
         return found

@@ -1,15 +1,15 @@
-"""Which task next: the sources that a collector draws its tasks from.
+"""Curricula: the sources from which a collector draws its next task.
 
     UniformTasks            every template equally often
-    SuccessRateTasks        preferably those whose recent success rate is near 1/2
-    InstructionValueTasks   preferably those whose value by the critic is near 1/2 (DigiRL)
-    RehearsedTasks          any of these, and a share of tasks that the model was taught before
+    SuccessRateTasks        prefers templates whose recent success rate is near 1/2
+    InstructionValueTasks   prefers tasks whose value by the critic is near 1/2 (DigiRL)
+    RehearsedTasks          any of these, mixed with a share of tasks that the model already knows
     RepeatedTasks           any of these, each task several times (for GRPO)
 
-All are deterministic functions of a seed and of the endings they were given, and draw from a pool
-(`task_pool`) that gives no task id twice while it has others; two collectors with different shares
-of one pool never draw the same task. `state` is plain JSON, and `load_state` resumes from it
-exactly. Not thread-safe: `EpisodeScheduler` calls it under the collector's lock.
+All are deterministic functions of a seed and of the endings passed to `hear`. They draw from a pool
+(`task_pool`) that repeats no task id while it has others; two collectors with different shares of
+one pool never draw the same task. `state` is plain JSON, and `load_state` resumes from it exactly.
+Not thread-safe: `EpisodeScheduler` calls it under the collector's lock.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class TaskSource(Protocol):
     def hear(self, task: Task, ending: Ending) -> None: ...
 
     def find(self, task_id: str) -> Task:
-        """The task of that id, to resume with it; `UnknownTask` if it is of another source."""
+        """Return the task of that id, on resume; raise `UnknownTask` if the source has none."""
         ...
 
     def state(self) -> State: ...
@@ -54,7 +54,7 @@ class InstructionCritic(Protocol):
 
 
 class UniformTasks:
-    """Each template once a round, in an order that changes from round to round."""
+    """Draws each template once per round, in a new random order each round."""
 
     def __init__(self, pool: TaskPool) -> None:
         self._pool = pool
@@ -67,7 +67,7 @@ class UniformTasks:
         return self._pool.task(order[place], turn)
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Success or failure changes nothing here."""
+        """Do nothing: endings do not affect the order."""
 
     def find(self, task_id: str) -> Task:
         return self._pool.find(task_id)
@@ -80,11 +80,11 @@ class UniformTasks:
 
 
 class SuccessRateTasks:
-    """Prefers templates whose success of late is near 1/2; each keeps its share of `floor`.
+    """Prefers templates whose recent success rate is near 1/2; each has at least `floor` / n.
 
         share = floor / n + (1 − floor) · p(1 − p) / Σ p(1 − p),   p = (successes + 1) / (tries + 2)
 
-    of n templates, over the last `memory` judged tries of each. Untried ones count as p = 1/2.
+    for n templates, over the last `memory` judged attempts of each. Without attempts p = 1/2.
     """
 
     def __init__(self, pool: TaskPool, floor: float = 0.2, memory: int = 20) -> None:
@@ -103,7 +103,7 @@ class SuccessRateTasks:
         return self._pool.task(template, turn)
 
     def shares(self) -> dict[str, float]:
-        """How likely each template is to come next."""
+        """Return the probability of each template to be drawn next."""
         rates = {name: (sum(last) + 1) / (len(last) + 2) for name, last in self._recent.items()}
         total = sum(rate * (1 - rate) for rate in rates.values())
         return {
@@ -112,7 +112,7 @@ class SuccessRateTasks:
         }
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Only judged attempts count: a fault says nothing about a task."""
+        """Record the result of a judged attempt; a fault says nothing about a task."""
         if ending.judged and task.template in self._recent:
             self._recent[task.template].append(ending is Ending.SUCCESS)
 
@@ -140,11 +140,11 @@ class SuccessRateTasks:
 
 
 class InstructionValueTasks:
-    """Draws candidates, asks the critic about all, and takes the one whose value is nearest 1/2.
+    """Draws candidates uniformly and takes the one whose value by the critic is nearest 1/2.
 
-    A share of the draws, `unasked`, goes to the first candidate whatever the critic thinks of it:
-    a critic that is wrong about a template would never see it again. `policy_lock` is held while
-    the critic computes: give that of the `PolicyBatcher` if it shares the policy.
+    A share `unasked` of the draws ignores the critic: otherwise a template about which the critic
+    is wrong might never be drawn again. `policy_lock` is held while the critic computes: pass that
+    of the `PolicyBatcher` if both use the same policy.
     """
 
     def __init__(
@@ -175,7 +175,7 @@ class InstructionValueTasks:
         return candidates[distances.index(min(distances))]
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Nothing: the critic learns from the trajectory."""
+        """Do nothing: the critic learns from the trajectory."""
 
     def find(self, task_id: str) -> Task:
         return self._pool.find(task_id)
@@ -204,7 +204,7 @@ class RehearsedTasks:
         return (self._known if known else self._source).next_task()
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Tell both sources: their templates differ, and each ignores those of the other."""
+        """Pass it to both sources: their templates differ, and each ignores those of the other."""
         self._source.hear(task, ending)
         self._known.hear(task, ending)
 
@@ -224,7 +224,7 @@ class RehearsedTasks:
 
 
 class RepeatedTasks:
-    """Each task of another source `times` times in a row, for algorithms that compare attempts."""
+    """Draws each task of a source `times` times in a row, for algorithms that compare attempts."""
 
     def __init__(self, source: TaskSource, times: int) -> None:
         self._source = source

@@ -1,17 +1,17 @@
-"""MiniWoB++: its pages, seeds and rewards as tasks and a judge of ours.
+"""Adapter for MiniWoB++: its pages, seeds and rewards as tasks and a judge.
 
-The package `miniwob` (pip install 'distrl[miniwob]') is used for its folder of pages alone, which
-is served on loopback (`page_server`); its own environments, which need selenium, are not imported.
-A page is a template, `miniwob.click-test/train/17` a task. Seeds of training and testing never
-meet: tests have the odd ones. Some pages also keep words for testing apart, and are told the split.
+Of the package `miniwob` (pip install 'distrl[miniwob]') only its folder of pages is used, which is
+served on loopback (`page_server`); its own environments, which need selenium, are not imported. A
+page is a template, `miniwob.click-test/train/17` a task. Seeds of training and testing are
+disjoint: test tasks have the odd ones. Some pages also reserve words for testing, so they get the
+split.
 
-What is to be done is known by the page alone, once it has begun: `MiniwobJudge.begin` returns the
-task with that instruction. Pages limit an attempt in seconds, which a learner that shares a core
-may need for one decision; here a second of theirs is one step. A success is a raw reward of 1,
-without the page's discount for seconds. The first end counts: whatever is done afterwards, the
-verdict stays.
+Only the page knows the instruction, once its episode has begun: `MiniwobJudge.begin` returns the
+task with it. Pages limit an attempt in seconds, but a learner that shares a core may need seconds
+for one decision; so each of their seconds is one step here. A success is a raw reward of 1, without
+the page's time discount. The first end counts: later actions do not change the verdict.
 
-A finger cannot do what only a mouse can: hover, or select text by dragging (`MOUSE_PAGES`).
+Touch cannot do what needs a mouse: hover, or select text by dragging (`MOUSE_PAGES`).
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ from distrl.records import Split, Task, Verdict
 
 PREFIX = "miniwob."
 JUDGE = "miniwob"
-PAGE_WIDTH = 160  # CSS pixels: all pages are as wide, and 210 high
+PAGE_WIDTH = 160  # CSS pixels of every page; its height is 210
 MOUSE_PAGES = ("highlight-text", "highlight-text-2", "hot-cold")
-NOT_REGISTERED = (  # files of the package that are none of its 125 tasks
+NOT_REGISTERED = (  # pages in the package that do not belong to its 125 tasks
     "button-delay", "chase-circle", "hover-shape", "moving-items", "simon-says",
 )  # fmt: skip
 FEWEST_STEPS, MAX_STEPS = 10, 30
@@ -49,13 +49,13 @@ RESULT = (
 
 @dataclass(frozen=True, slots=True)
 class MiniwobPages:
-    """The pages of the installed package: their folder, and the steps that each allows."""
+    """The pages of the installed package: their folder, and the step limit of each."""
 
-    folder: Path  # to be served; the pages are in its folder miniwob
+    folder: Path  # the root to serve; the pages are in its folder miniwob
     step_limits: dict[str, int]
 
     def named(self, patterns: tuple[str, ...]) -> tuple[str, ...]:
-        """Templates that match one of the patterns; none given: all that a finger can do."""
+        """Return templates that match one of the patterns; without patterns all but MOUSE_PAGES."""
         every = [f"{PREFIX}{page}" for page in self.step_limits]
         if not patterns:
             return tuple(each for each in every if each.removeprefix(PREFIX) not in MOUSE_PAGES)
@@ -74,7 +74,7 @@ class MiniwobPages:
             )
         return Task(
             id=f"{PREFIX}{page}/{split}/{number}",
-            instruction=f"What the page {page} says.",  # it says so when it has begun
+            instruction=f"What the page {page} says.",  # a placeholder until `MiniwobJudge.begin`
             family="general",
             template=f"{PREFIX}{page}",
             split=split,
@@ -87,7 +87,7 @@ class MiniwobPages:
 
 @cache
 def find_pages() -> MiniwobPages:
-    """The pages of the package, which is found and not imported."""
+    """Find the pages of the package without importing it."""
     spec = importlib.util.find_spec("miniwob")
     places = list(spec.submodule_search_locations or ()) if spec is not None else []
     folder = Path(places[0], "html") if places else None
@@ -103,19 +103,19 @@ def find_pages() -> MiniwobPages:
 
 
 def _step_limit(page: Path) -> int:
-    """One step for each second that the page gives a person."""
+    """Return one step for each second of the page's time limit, within 10 to 30."""
     found = SECONDS.search(page.read_text("utf-8", "replace"))
     seconds = int(found[1]) // 1000 if found else FEWEST_STEPS
     return max(FEWEST_STEPS, min(MAX_STEPS, seconds))
 
 
 def viewport(settings: BrowserSettings) -> Viewport:
-    """As wide as the pages are, which know nothing of phones."""
+    """Return a viewport with the width of the pages, which are not made for phones."""
     return Viewport(settings.width, settings.height, settings.width / PAGE_WIDTH, mobile=False)
 
 
 def load_task(task_id: str) -> Task:
-    """The task of an id such as miniwob.click-test/train/17."""
+    """Return the task of an id such as miniwob.click-test/train/17."""
     found = TASK_ID.fullmatch(task_id)
     if found is None:
         raise UnknownTask(f"{task_id!r} is no task of MiniWoB; one is miniwob.click-test/train/17")
@@ -131,7 +131,7 @@ class MiniwobJudge:
         self._began = False
 
     def begin(self, task: Task) -> Task:
-        """Load the page and begin its episode; returns the task as the page words it."""
+        """Load the page and begin its episode; return the task with the page's instruction."""
         page = load_task(task.id).template.removeprefix(PREFIX)
         self._device.open(f"{self._device.site}/miniwob/{page}.html", home=False)
         given = json.dumps({"seed": task.seed, "mode": task.split})
@@ -154,7 +154,7 @@ class MiniwobJudge:
         return Verdict(success, "" if success else f"reward {reward!r} {reason}".strip(), JUDGE)
 
     def _result(self) -> Any:
-        """[done, reward, reason] of the page; anything else where it was left or waits."""
+        """Return [done, reward, reason]; None if the page was left or a dialog is open."""
         if not self._began:
             raise JudgeError("a verdict was asked for before a task was begun")
         try:

@@ -1,14 +1,14 @@
-"""MobileGym: its phone, its tasks and its judge, as tasks and a judge of ours.
+"""Adapter for MobileGym: its phone, its tasks and its judge as tasks and a judge.
 
-MobileGym is used from a folder of yours that has been built (`tasks.mobilegym_folder`); nothing of
-it is part of DistRL. Its page is served on loopback (`page_server`), its tasks and judges are
-Python code in the same folder, which runs in our process (`mobilegym_bench`): name a folder that
-you trust.
+MobileGym is used from a checkout that the user has built (`tasks.mobilegym_folder`); DistRL
+contains none of it. Its page is served on loopback (`page_server`). Its tasks and judges are Python
+code in the same folder, which runs in our process (`mobilegym_bench`): name only a folder that you
+trust.
 
-A task of its own is a template, `mobilegym.wechat.SetSignature/train/17` a task: the number seeds
-its parameters. Which templates are for training and which for testing is MobileGym's choice. What
-is to be done is worded when the task has been set up: `begin` returns it. A success is what
-MobileGym calls passed: all goals reached, and nothing else changed.
+A MobileGym task is a template, `mobilegym.wechat.SetSignature/train/17` a task: the number seeds
+its parameters. MobileGym defines which templates are for training and which for testing. The
+instruction is known when the task has been set up: `begin` returns the task with it. A success is
+what MobileGym calls passed: all goals reached, and nothing else changed.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ PREFIX = "mobilegym."
 JUDGE = "mobilegym"
 TASK_ID = re.compile(r"mobilegym\.(\w+\.\w+)/(train|test)/(\d+)")
 DIFFICULTIES: Mapping[str, Difficulty] = {"L1": "easy", "L2": "medium", "L3": "hard", "L4": "hard"}
-MAX_NAMED = 8  # missing goals and unexpected changes in a verdict
+MAX_NAMED = 8  # goals that are missing, and unexpected changes, in a verdict
 
 
 @dataclass(frozen=True, slots=True)
 class MobileGymFolder:
-    """A built checkout of MobileGym; `find_mobilegym` has seen that it is one."""
+    """A built checkout of MobileGym; `find_mobilegym` checks that it is one."""
 
     path: Path
 
     def server(self) -> PageServer:
-        """Serve its page, and the pictures of its apps where they were downloaded."""
+        """Return a server of its page, and of the pictures of its apps if they were downloaded."""
         return PageServer(self.path / "dist", {"/cdn/": self.path / "mobilegym-data"})
 
     def templates(self, split: Split, patterns: tuple[str, ...] = ()) -> tuple[str, ...]:
-        """Those of a split that match one of the patterns; none given: all."""
+        """Return the templates of a split that match one of the patterns; without patterns all."""
         lines = self._split(split).read_text("utf-8").splitlines()
         names = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
         every = [f"{PREFIX}{name}" for name in names]
@@ -58,7 +58,7 @@ class MobileGymFolder:
         return tuple(found)
 
     def load(self, task_id: str) -> Task:
-        """The task of an id such as mobilegym.wechat.SetSignature/train/17."""
+        """Return the task of an id such as mobilegym.wechat.SetSignature/train/17."""
         parts = TASK_ID.fullmatch(task_id)
         if parts is None:
             raise UnknownTask(
@@ -68,7 +68,7 @@ class MobileGymFolder:
         kind = self.bench.task_type(name)
         return Task(
             id=task_id,
-            instruction=f"What MobileGym asks for in {name}.",  # it says so when it has begun
+            instruction=f"What MobileGym asks for in {name}.",  # a placeholder until `begin`
             family="general",
             template=f"{PREFIX}{name}",
             split="test" if parts[2] == "test" else "train",
@@ -88,7 +88,7 @@ class MobileGymFolder:
 
 @cache
 def find_mobilegym(folder: str) -> MobileGymFolder:
-    """The checkout of that name; raise what is missing in it."""
+    """Return the checkout in a folder; raise `InvalidSetting` if a file is missing in it."""
     found = MobileGymFolder(Path(folder).expanduser().resolve())
     needed = (found.path / "dist" / "index.html", found._split("train"), found._split("test"))
     for each in needed:
@@ -113,7 +113,7 @@ class MobileGymJudge:
         self._episode: MobileGymEpisode | None = None
 
     def begin(self, task: Task) -> Task:
-        """Set the task up on the phone; returns it as MobileGym words it."""
+        """Set the task up on the phone; return it with MobileGym's instruction."""
         name = self._folder.load(task.id).template.removeprefix(PREFIX)
         self._episode = None
         episode = self._folder.bench.begin(self._device, name, task.seed)
@@ -144,7 +144,7 @@ class MobileGymJudge:
 
 
 def _issue(found: Mapping[str, Any]) -> str:
-    """One goal that was not reached, in words."""
+    """Describe a goal that was not reached."""
     if reason := found.get("reason"):
         return str(reason)[:200]
     return f"{found.get('field')} is {found.get('actual')!r}, not {found.get('expected')!r}"[:200]

@@ -1,11 +1,11 @@
-"""MobileGym's Python side, on a page of ours: it sets tasks up and judges them.
+"""Runs MobileGym's own Python code, which sets tasks up and judges them, on our browser.
 
-MobileGym's package (`bench_env`, in its checkout) drives its page with Playwright. Here its
-environment is given a page that answers the same few calls by our own browser, so that tasks are
-set up and judged by MobileGym's code alone, on the phone that our agent operates. The package is
-loaded from its folder as it is; two folders in one process are refused, since it has one name.
+MobileGym's package (`bench_env`, in its checkout) drives its page with Playwright. We pass its
+environment a page object that implements the same few calls with our own browser. So MobileGym's
+unchanged code sets up and judges tasks on the phone that our agent operates. The package is loaded
+from its folder; a second folder in the same process is refused, as both have the same module name.
 
-What it raises is a `JudgeError`, unless it was the device that failed.
+Any exception that it raises becomes a `JudgeError`, unless the device failed.
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from distrl.errors import InvalidSetting, JudgeError, NotInstalled, UnknownTask
 
 T = TypeVar("T")
 PACKAGE = "bench_env"
-CALL_SECONDS = 60.0  # as MobileGym itself allows: a call may load the data of an app
-# As Playwright does: an expression that is a function is called with the argument.
+CALL_SECONDS = 60.0  # MobileGym's own limit: a call may load the data of an app
+# As in Playwright: an expression that evaluates to a function is called with the argument.
 CALL = (
     "(async (given) => {{ const it = ({}\n); return typeof it === 'function' ? it(given) : it }})"
 )
 
 
 class MobileGymBench:
-    """The package of one folder."""
+    """MobileGym's package `bench_env`, loaded from one folder."""
 
     def __init__(self, folder: Path) -> None:
         self._environment: Any = _module(folder, "env").MobileGymEnv
@@ -44,7 +44,7 @@ class MobileGymBench:
         self._registry: Any = _module(folder, "task").TaskRegistry()
 
     def task_type(self, name: str) -> Any:
-        """The class of a task, by a name such as wechat.SetSignature."""
+        """Return the class of a task, by a name such as wechat.SetSignature."""
         try:
             return self._registry.get_by_id(name)
         except ValueError as error:
@@ -68,20 +68,20 @@ class MobileGymBench:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class MobileGymEpisode:
-    """A task that was set up."""
+    """A task that has been set up, and can be judged."""
 
     device: MobileGymDevice
     environment: Any
-    runner: Any  # its module bench_env.runner.base
+    runner: Any  # the module bench_env.runner.base
     task: Any
-    first: Any  # MobileGym's observation from the beginning
+    first: Any  # MobileGym's observation after the set-up
 
     @property
     def instruction(self) -> str:
         return str(self.task.description)
 
     def result(self, answer: str | None) -> Any:
-        """MobileGym's `JudgeResult` of the phone as it is now."""
+        """Return MobileGym's `JudgeResult` for the current state of the phone."""
         return _awaited(self.device, self._judged(answer), f"judge {self.task.id}")
 
     async def _judged(self, answer: str | None) -> Any:
@@ -97,11 +97,11 @@ class MobileGymEpisode:
 
 
 def _awaited(device: MobileGymDevice, work: Coroutine[Any, Any, T], what: str) -> T:
-    """The result; MobileGym catches some failures of the device itself, which are raised here."""
+    """Run a coroutine of MobileGym; also raise device failures that MobileGym has swallowed."""
     try:
         result = asyncio.run(work)
-    except Exception as error:  # code of others may raise anything
-        _ = device.page  # raises if it was the device that failed
+    except Exception as error:  # third-party code may raise anything
+        _ = device.page  # raises if the device has failed
         said = f"{type(error).__name__}: {str(error)[:300]}"
         raise JudgeError(f"MobileGym could not {what}: {said}") from error
     _ = device.page
@@ -119,14 +119,14 @@ class _Context:
 
 
 class _Page:
-    """The methods of a Playwright page that it calls to set up and judge tasks."""
+    """The methods of a Playwright page that MobileGym calls to set up and judge tasks."""
 
     def __init__(self, device: MobileGymDevice) -> None:
         self._device = device
-        self._loaded = True  # the reset has done that
+        self._loaded = True  # by the device's reset
 
     def on(self, event: str, handler: object) -> None:
-        """No events are told: they are for MobileGym's own log."""
+        """Ignore it: events are only for MobileGym's own log."""
 
     async def goto(self, url: str, **_: object) -> None:
         if not self._loaded:
@@ -143,17 +143,17 @@ class _Page:
         self._device.wait_until(call, timeout / 1000)
 
     async def wait_for_load_state(self, state: str, **_: object) -> None:
-        """A page that has been started has loaded."""
+        """Return at once: `goto` returns only when the page has loaded."""
 
     async def screenshot(self, **_: object) -> bytes:
-        """Empty: its judge reads the state, and our agent takes its own pictures."""
+        """Return nothing: the judge reads the state, and our agent takes its own screenshots."""
         return b""
 
 
 @cache
 def load_bench(folder: Path) -> MobileGymBench:
-    """The package of that folder."""
-    logging.getLogger(PACKAGE).setLevel(logging.ERROR)  # it warns of each default that it takes
+    """Load the package of that folder."""
+    logging.getLogger(PACKAGE).setLevel(logging.ERROR)  # it warns of each default that it uses
     try:
         return MobileGymBench(folder)
     except ModuleNotFoundError as error:
@@ -169,7 +169,7 @@ def load_bench(folder: Path) -> MobileGymBench:
 
 
 def _module(folder: Path, name: str) -> Any:
-    """A module of the package, which is found in its folder and nowhere else."""
+    """Import a module of the package from its folder, without looking at `sys.path`."""
     place = folder / PACKAGE
     package = sys.modules.get(PACKAGE)
     if package is None:

@@ -1,8 +1,8 @@
-"""Serve a folder of web pages on loopback, for the browsers of this process.
+"""Serves a folder of web pages on loopback, for the browsers of this process.
 
-Standard library: one thread for each connection, files only, no listings. It is not for other
-machines: it listens on 127.0.0.1, on a port that the system chooses. Nor is it for other users of
-this one, where the system knows who is at the other end (`loopback_peer`).
+Standard library only: one thread per connection, files only, no directory listings. It listens on
+127.0.0.1, on a port that the system chooses, so other machines cannot reach it. It also refuses
+other users of this machine, if the system can tell who owns a connection (`loopback_peer`).
 """
 
 from __future__ import annotations
@@ -18,9 +18,9 @@ from distrl.loopback_peer import is_own_peer, owners_are_known
 
 
 class PageServer:
-    """A context manager; `url` is where the folder's files are, without a slash at its end.
+    """The server, a context manager; `url` is its root, without a slash at the end.
 
-    `others`: folders whose files are under a path such as /pictures/ of the same site.
+    `others`: more folders, by a path such as /pictures/ under which they are served.
     """
 
     def __init__(self, folder: Path, others: Mapping[str, Path] | None = None) -> None:
@@ -49,20 +49,20 @@ class _Server(ThreadingHTTPServer):
     block_on_close = False  # a browser keeps its connections open
 
     def verify_request(self, request: Any, client_address: Any) -> bool:
-        """Hang up on other users of this machine."""
+        """Refuse connections of other users of this machine."""
         return not owners_are_known() or is_own_peer(client_address, request.getsockname())
 
     def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that ends in the middle of an answer is none of ours to report."""
+        """Do not log errors: a browser may exit in the middle of a response."""
 
 
 class _FileRequest(SimpleHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"  # connections are kept
+    protocol_version = "HTTP/1.1"  # keep connections alive
     disable_nagle_algorithm = True
 
     def __init__(self, *arguments: Any, others: Mapping[str, Path], directory: str) -> None:
         self._others = others
-        super().__init__(*arguments, directory=directory)  # answers the whole connection
+        super().__init__(*arguments, directory=directory)  # handles all requests of the connection
 
     def translate_path(self, path: str) -> str:
         first = self.directory
@@ -72,10 +72,10 @@ class _FileRequest(SimpleHTTPRequestHandler):
         try:
             return super().translate_path(path)
         finally:
-            self.directory = first  # for the next request of this connection
+            self.directory = first  # restored for the next request of this connection
 
     def log_message(self, format: str, *arguments: object) -> None:
-        """Nobody reads these lines."""
+        """Do not log requests."""
 
     def list_directory(self, path: object) -> None:
         self.send_error(404)

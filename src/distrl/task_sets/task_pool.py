@@ -1,9 +1,9 @@
-"""What a curriculum draws from: tasks by template and turn; each collector has its own share.
+"""Task pools, from which curricula draw by template and turn; each collector has its own share.
 
-`NumberedTasks` never end: each turn of a template is a new task (simulated ones, MiniWoB,
-MobileGym). `ListedTasks` are a finite list (Android in the Wild, AndroidWorld): every one of a
-template comes once a round, in an order that changes from round to round, and the collectors go
-through each round together without overlap.
+`NumberedTasks` never end: each turn of a template is a new task (simulated phone, MiniWoB,
+MobileGym). `ListedTasks` are a finite list (Android in the Wild, AndroidWorld): every task of a
+template comes once per round, in a new random order each round, and the collectors share each round
+without overlap.
 """
 
 from __future__ import annotations
@@ -16,11 +16,11 @@ from distrl.errors import InvalidSetting, UnknownTask
 from distrl.records import Split, Task
 from phonesim.tasks.task_sets import load_task
 
-NUMBERS = 1_000_000  # how far apart the task numbers of two seeds begin
+NUMBERS = 1_000_000  # distance between the first task numbers of two consecutive seeds
 
 
 class TaskPool(ABC):
-    """Templates, and the tasks of them that belong to one collector (`share` of `shares`)."""
+    """Templates, and the part of their tasks for one collector (`share` of `shares`)."""
 
     def __init__(self, templates: tuple[str, ...], seed: int, share: int, shares: int) -> None:
         if not 0 <= share < shares:
@@ -32,18 +32,18 @@ class TaskPool(ABC):
 
     @abstractmethod
     def task(self, template: str, turn: int) -> Task:
-        """The task that this collector draws when a template's turn comes for the n-th time."""
+        """Return the task that this collector draws at the `turn`-th turn of a template, from 0."""
 
     @abstractmethod
     def find(self, task_id: str) -> Task:
-        """The task of that id; `UnknownTask` if there is none."""
+        """Return the task of that id; raise `UnknownTask` if there is none."""
 
     def rng(self, draw: int) -> random.Random:
         return random.Random(f"curriculum/{self.seed}/{self.share}/{draw}")
 
 
 class NumberedTasks(TaskPool):
-    """By templates of which there is a task for every number; `load` makes the task of an id."""
+    """A pool of templates with a task for every number; `load` creates the task of an id."""
 
     def __init__(
         self,
@@ -67,7 +67,7 @@ class NumberedTasks(TaskPool):
 
 
 class SimulatedTasks(NumberedTasks):
-    """By the simulated phone's templates."""
+    """A pool of templates of the simulated phone."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class SimulatedTasks(NumberedTasks):
             raise UnknownTask("a task pool without templates; name one or more")
         super().__init__(templates, _simulated_task, split, seed, share, shares)
         for template in templates:
-            self.task(template, 0)  # raises, and says which name or split would do
+            self.task(template, 0)  # raises with suggestions if there is no such template
 
 
 def _simulated_task(task_id: str) -> Task:
@@ -89,7 +89,7 @@ def _simulated_task(task_id: str) -> Task:
 
 
 class ListedTasks(TaskPool):
-    """By a list of tasks."""
+    """A pool of the tasks of a finite list."""
 
     def __init__(
         self, tasks: Sequence[Task], seed: int = 0, share: int = 0, shares: int = 1

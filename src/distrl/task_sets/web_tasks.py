@@ -1,4 +1,4 @@
-"""Tasks on web apps of yours, from a TOML file: a url, what to do there, and how to judge it.
+"""Tasks on the user's own web apps, from a TOML file: a URL, an instruction, and how to judge it.
 
     [[task]]
     name = "basket.add"
@@ -9,9 +9,9 @@
     done = "basket.includes('red shoes')"       # JavaScript, true when the task is done
     shows = [{ role = "heading", text = "Basket (1)*" }]   # elements on the last screen
 
-`done` and `shows` both hold where both are given; `answer` is a pattern for what the agent answers.
-A task with none of them is for a judge of whole trajectories (judge.kind = "vlm"). The file is the
-user's own and trusted: its JavaScript runs in the page, nowhere else.
+If both `done` and `shows` are given, both must hold; `answer` is a pattern for the agent's answer.
+A task with none of them needs a judge of whole trajectories (judge.kind = "vlm"). The file is the
+user's own and trusted: its JavaScript runs only in the page.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Steps = Annotated[int, msgspec.Meta(ge=1, le=200)]
 
 
 class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """An element by patterns; one that is not given fits any."""
+    """Patterns that an element must match; the defaults match any element."""
 
     role: str = "*"
     text: str = "*"
@@ -51,7 +51,7 @@ class Shown(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One task of a file, as it is written there."""
+    """One task as it is written in the file."""
 
     name: Name
     url: str
@@ -65,7 +65,7 @@ class WebTask(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     @property
     def judged(self) -> bool:
-        """Does it say itself when it is done?"""
+        """Whether the task itself defines when it is done."""
         return bool(self.done or self.shows or self.answer)
 
     def task(self, number: int) -> Task:
@@ -87,7 +87,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class WebTasks:
-    """The tasks of a file; ids have their place in it."""
+    """The tasks of a file; an id ends with the task's index in it."""
 
     def __init__(self, tasks: tuple[WebTask, ...]) -> None:
         self._by_id = {each.task(place).id: each for place, each in enumerate(tasks)}
@@ -104,12 +104,12 @@ class WebTasks:
 
     @property
     def unjudged(self) -> tuple[str, ...]:
-        """Names of the tasks that do not say when they are done."""
+        """The names of the tasks that do not define when they are done."""
         return tuple(each.name for each in self._by_id.values() if not each.judged)
 
 
 def load_web_tasks(path: Path) -> WebTasks:
-    """The tasks of a TOML file; what is wrong in it is said with its place."""
+    """Load the tasks of a TOML file; raise `InvalidSetting` with the place of an error in it."""
     try:
         read = msgspec.convert(read_toml_file(path), _File)
     except msgspec.ValidationError as error:
@@ -126,7 +126,7 @@ def load_web_tasks(path: Path) -> WebTasks:
 
 
 class WebJudge:
-    """Implements `Judge` by what a task says of the page, of its elements and of the answer."""
+    """Implements `Judge` by the task's own conditions on page, elements and answer."""
 
     def __init__(self, device: BrowserDevice, tasks: WebTasks) -> None:
         self._device = device
@@ -149,7 +149,7 @@ class WebJudge:
         return Verdict(not missing, missing, JUDGE)
 
     def _missing(self, task: WebTask, answer: str | None) -> str:
-        """What is not as the task wants it; empty: it is done."""
+        """Return the first condition that does not hold; empty if the task is done."""
         if self._device.dialog is not None:
             return "a dialog waits for an answer"
         if task.answer and not fnmatchcase((answer or "").casefold(), task.answer.casefold()):

@@ -1,8 +1,8 @@
 """A static copy of the page with its data, to publish: any web server can serve the folder.
 
 It has the same files under the same names as the server sends (`resources`), for one run or for
-several, with the newest episodes of each, and the reports, which link into it. There is no wall in
-it, since nothing is live.
+several, with the newest episodes of each, and the reports, which link into it. The live wall is
+left out, since nothing is live.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ EPISODES = 100  # of each run, the newest
 
 
 def write_bundle(resources: Resources, folder: Path, episodes: int = EPISODES) -> int:
-    """Write the copy into a folder that is new or empty; returns how many episodes are in it."""
+    """Write the copy into a new or empty folder; return the number of episodes in it."""
     if folder.exists() and any(folder.iterdir()):
         raise UsageError(f"{folder} is not empty; give --bundle a folder of its own")
     try:

@@ -1,6 +1,6 @@
-"""The curves of a run as plain numbers, thinned out to what a screen can show.
+"""The curves of a run as plain numbers, downsampled to what a screen can show.
 
-Gaps stay gaps: a span without episodes has no rate. Shares of time add up to 1 in every span.
+Gaps stay gaps: a time span without episodes has no rate. Shares of time add up to 1 in every span.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from distrl.runs.run_records import EpisodeLine, Point
 from distrl.view.run_summary import rate_table
 
 MAX_POINTS = 400  # of a curve
-SPANS = 48  # of what is shown in spans of time
+SPANS = 48  # bins of charts over time or updates
 DIGITS = 5
 GroupOf = Callable[[str, str], str]  # of an environment (empty: the run has one) and a template
 OTHER = "other"  # family of tasks that do not come with the simulated phone
@@ -51,14 +51,14 @@ def run_curves(story: RunStory) -> dict[str, Any]:
 
 
 def _thinned(rows: Sequence[Any], most: int = MAX_POINTS) -> list[Any]:
-    """Every n-th, and the last."""
+    """Keep every n-th row, and the last."""
     every = max(1, -(-len(rows) // most))
     kept = list(rows[::every])
     return kept if not rows or kept[-1] is rows[-1] else [*kept, rows[-1]]
 
 
 def _metrics(points: Iterable[Point]) -> dict[str, Any]:
-    """Series by name: updates, seconds and figures; None where it was no number."""
+    """Return metrics by name: updates, seconds and values; None for a value not finite."""
     series: dict[str, list[tuple[int, float, float | None]]] = {}
     for point in points:
         for name, figure in point.figures.items():
@@ -83,7 +83,7 @@ def _rounded(figure: float | None) -> float | None:
 
 
 def _shares(points: Sequence[Point], prefix: str, names: Mapping[str, str]) -> dict[str, Any]:
-    """Where time went in each span: seconds by stage are counters that begin again at a resume."""
+    """Return shares of time by stage in each span; the counters of seconds restart at a resume."""
     spans: list[tuple[float, dict[str, float]]] = []
     before: dict[str, float] = {}
     for point in (each for each in points if each.series == "collection"):
@@ -113,7 +113,7 @@ def _shares(points: Sequence[Point], prefix: str, names: Mapping[str, str]) -> d
 def _merged(
     spans: Sequence[tuple[float, dict[str, float]]],
 ) -> list[tuple[float, dict[str, float]]]:
-    """At most SPANS of them, neighbours added up."""
+    """Add up neighbouring spans so that at most `SPANS` are left."""
     every = max(1, -(-len(spans) // SPANS))
     merged = []
     for start in range(0, len(spans), every):
@@ -132,7 +132,7 @@ def _endings(story: RunStory) -> dict[str, Any]:
 
 
 def _staleness(points: Iterable[Point]) -> dict[str, Any]:
-    """How old what was drawn was: trajectories by bucket, in spans of updates."""
+    """Count drawn trajectories by staleness bucket, in spans of updates."""
     rows = [
         (point.updates, [point.figures.get(f"staleness/{name}") or 0.0 for name in bucket_names()])
         for point in points
@@ -162,7 +162,7 @@ def _template_of(environment: str, template: str) -> str:
 
 
 def _families(story: RunStory) -> list[dict[str, Any]]:
-    """The same by family of tasks, or by environment of a run that has several, with its curve of
+    """Success by family of tasks (by environment if the run has several), with the curve of its
     training episodes.
     """
     known_family = template_families()
@@ -188,7 +188,7 @@ def _is_of(family_of: GroupOf, family: str, episode: EpisodeLine) -> bool:
 
 
 def template_families() -> Callable[[str], str]:
-    """The family of a template by its name; of those that the phone does not have, `OTHER`."""
+    """Return a map from a template's name to its family; `OTHER` if the phone lacks it."""
     from phonesim.tasks.task_sets import templates  # all apps, which only this page needs
 
     known = templates()

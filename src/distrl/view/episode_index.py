@@ -1,9 +1,9 @@
-"""All episodes of a run as columns: at once what `episodes.jsonl` has, then what the store adds.
+"""All episodes of a run as columns: first what `episodes.jsonl` has, then details from the store.
 
-A page begins with the newest few, for which next to nothing is read. The whole list is read from
-the lines alone. What they were told to do, who judged them and how sure the policy was stands in
-the headers of the stored trajectories; those are read without their screens. Both only read what is
-new since the last time. `seq`, the place in the store, is the name of an episode in a permalink.
+A page first asks for the newest few, for which next to nothing is read. The whole list is read from
+the log's lines alone. Instructions, judges and the policy's confidence are in the headers of stored
+trajectories, which are read without their screens. Both are incremental: only what is new since the
+last call is read. `seq`, the row number in the store, identifies an episode in a permalink.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from distrl.runs.run_records import EpisodeLine
 
 MAX_HEADER_BYTES = 16 * 2**20
 NEWEST = 60  # episodes that a page begins with: a screenful
-TAIL_BYTES = 512 * NEWEST  # of episodes.jsonl, in which their lines are looked for
+TAIL_BYTES = 512 * NEWEST  # the end of episodes.jsonl that is searched for their lines
 Columns = dict[str, list[Any]]
 LINE_COLUMNS = (
     "seq", "task", "template", "ending", "steps", "version", "staleness", "device", "ended",
@@ -51,20 +51,20 @@ DETAIL_COLUMNS = (
 
 @dataclass(slots=True)
 class EpisodeIndex:
-    """The episodes of one run; any thread may ask."""
+    """The episodes of one run. Thread-safe."""
 
     run: RunDirectory
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _details_lock: threading.Lock = field(default_factory=threading.Lock)  # held for longer
-    _read: int = 0  # bytes of episodes.jsonl
+    _read: int = 0  # bytes of episodes.jsonl read so far
     _lines: dict[str, EpisodeLine] = field(default_factory=dict)  # by id
-    _places: dict[str, int] = field(default_factory=dict)  # of the store, by id
+    _places: dict[str, int] = field(default_factory=dict)  # `seq` by id
     _details: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # by seq
     _corrected: int = 0  # the last correction that was seen
-    _newest: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # details, as stored, by seq
+    _newest: dict[int, tuple[Any, ...]] = field(default_factory=dict)  # uncorrected, by seq
 
     def episodes(self) -> Columns:
-        """A row for each episode, in the order of arrival."""
+        """Return a row for each episode, in the order of arrival."""
         with self._lock:
             self._read_lines()
             self._read_places()
@@ -74,7 +74,7 @@ class EpisodeIndex:
         return _columns(LINE_COLUMNS, rows)
 
     def newest(self, count: int = NEWEST) -> dict[str, Any]:
-        """Rows and details of the newest episodes, oldest first, and how many there are in all."""
+        """Return rows and details of the newest episodes, oldest first, and the total number."""
         total, rows, details = 0, list[tuple[Any, ...]](), list[tuple[Any, ...]]()
         with typed_errors(self.run.trajectories, "list the newest trajectories"):
             connection = connect_reader(self.run.trajectories)
@@ -100,7 +100,7 @@ class EpisodeIndex:
     def _newest_details(
         self, connection: sqlite3.Connection, places: list[int]
     ) -> list[tuple[Any, ...]]:
-        """A wall asks every few seconds: only headers that are new are read."""
+        """Return details in order of `places`; read only new headers: a wall asks often."""
         with self._lock:
             new = [seq for seq in places if seq not in self._newest]
             fresh = {row[0]: row for row in _read_details(connection, new)}
@@ -109,7 +109,7 @@ class EpisodeIndex:
             return list(self._newest.values())
 
     def _last_lines(self) -> dict[str, EpisodeLine]:
-        """Those at the end of the file, by id."""
+        """Return the lines at the end of the file, by episode id."""
         if not self.run.episodes.exists():
             return {}
         with self.run.episodes.open("rb") as file:
@@ -119,7 +119,7 @@ class EpisodeIndex:
         return {line.id: line for line in _decoded(lines)}
 
     def details(self) -> Columns:
-        """What the store knows beside; trajectories that were dropped have no row."""
+        """Return the columns that the store adds; trajectories that were dropped have no row."""
         action = "read the headers of trajectories"
         with self._details_lock, typed_errors(self.run.trajectories, action):
             connection = connect_reader(self.run.trajectories)
@@ -172,7 +172,7 @@ class EpisodeIndex:
 
 
 def line_row(seq: int, name: str, line: EpisodeLine | None) -> tuple[Any, ...]:
-    """As in LINE_COLUMNS; without a line, what the id tells."""
+    """Return a row of LINE_COLUMNS; without a line, only what the id tells."""
     if line is None:
         return (seq, _task_of(name), _template_of(name), "", 0, 0, 0, "", 0.0)
     return (
@@ -200,7 +200,7 @@ def _read_details(
 
 
 def read_header(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
-    """The header of a stored trajectory, without its screens."""
+    """Read the header of a stored trajectory, without its screens."""
     with closing(connection.blobopen("bodies", "body", seq, readonly=True)) as blob:
         magic, _, length = PREFIX.unpack(blob.read(PREFIX.size))
         if magic != MAGIC or length > MAX_HEADER_BYTES:
@@ -210,7 +210,7 @@ def read_header(connection: sqlite3.Connection, seq: int) -> dict[str, Any]:
 
 
 def detail_row(seq: int, header: dict[str, Any]) -> tuple[Any, ...]:
-    """As in DETAIL_COLUMNS; `surprise` is −log of the least likely answer, in nats."""
+    """Return a row of DETAIL_COLUMNS; `surprise` is −log of the least likely answer, in nats."""
     verdict, decisions = header["verdict"] or {}, header["decisions"]
     sums = [-sum(each.get("log_probs") or [0.0]) for each in decisions]
     surprise = max(sums, default=0.0)
@@ -227,7 +227,7 @@ def detail_row(seq: int, header: dict[str, Any]) -> tuple[Any, ...]:
 
 
 def corrected(row: tuple[Any, ...], correction: bytes | None) -> tuple[Any, ...]:
-    """A detail row with the verdict that came later, if one did."""
+    """Return a detail row with the verdict of its correction, if there is one."""
     if correction is None:
         return row
     new = decode_correction(bytes(correction))
@@ -241,7 +241,7 @@ def _columns(names: tuple[str, ...], rows: list[tuple[Any, ...]]) -> Columns:
 
 
 def _task_of(name: str) -> str:
-    """The task in an id such as collector-0.1/7/shopping.search/train/0."""
+    """Return the task in an id such as collector-0.1/7/shopping.search/train/0."""
     return "/".join(name.split("/")[-3:])
 
 

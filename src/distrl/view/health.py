@@ -1,4 +1,4 @@
-"""What is wrong with a run, or could be: phones that fail, collectors that were restarted, room."""
+"""The health of a run: failing phones, restarted collectors, losses, disk space, warnings."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COLLECTOR = re.compile(r"(collector-\d+)\.(\d+)\.log")
 
 
 def run_health(story: RunStory) -> dict[str, Any]:
-    """All of it as plain values."""
+    """Return the health of a run as plain values."""
     run = story.run
     notes = read_notes(run)
     last = {k: v for point in story.points[-40:] for k, v in point.figures.items()}
@@ -58,7 +58,7 @@ def run_health(story: RunStory) -> dict[str, Any]:
 
 
 def read_notes(run: RunDirectory) -> tuple[CollectorNote, ...]:
-    """Who collects, by their last heartbeats; empty where nobody has written it down."""
+    """Return the collectors as of their last heartbeats; empty if the run recorded none."""
     try:
         return decode_line(run.collectors.read_bytes(), CollectorNotes).collectors
     except (OSError, ValueError):
@@ -66,7 +66,7 @@ def read_notes(run: RunDirectory) -> tuple[CollectorNote, ...]:
 
 
 def _machines(run: RunDirectory, notes: Sequence[CollectorNote]) -> list[tuple[str, str]]:
-    """Which part is where, as far as the run has written it down."""
+    """Return which part runs on which machine, as far as the run recorded it."""
     home, members = _plain(run.learner_home), _plain(run.path / "join" / "members.json")
     learner = f"{home['hostname']} ({home['address']})" if "hostname" in home else "this machine"
     joined = members.get("numbers") or {}
@@ -79,7 +79,7 @@ def _machines(run: RunDirectory, notes: Sequence[CollectorNote]) -> list[tuple[s
 
 
 def _plain(path: Path) -> dict[str, Any]:
-    """A file of JSON; empty where it is none."""
+    """Read a JSON object from a file; empty if there is none."""
     try:
         found = msgspec.json.decode(path.read_bytes())
     except (OSError, ValueError, msgspec.DecodeError):
@@ -88,9 +88,9 @@ def _plain(path: Path) -> dict[str, Any]:
 
 
 def _collectors(story: RunStory, notes: Sequence[CollectorNote]) -> list[dict[str, Any]]:
-    """By name, as far as logs, episodes and heartbeats know them.
+    """List the collectors by name, as found in logs, episode ids and heartbeats.
 
-    A run on a cluster may have none of their logs here; their episodes begin with their names.
+    A run on a cluster may have none of their logs here; episode ids begin with their names.
     """
     logs = (COLLECTOR.fullmatch(path.name) for path in (story.run.path / "logs").glob("*.log"))
     starts = {(found[1], int(found[2])) for found in logs if found}
@@ -141,7 +141,7 @@ def _size(path: Path) -> int:
 
 
 def _warnings(run: RunDirectory) -> list[str]:
-    """The last lines of the logs that warn."""
+    """Return the last warnings and errors in the logs."""
     found = []
     for path in sorted((run.path / "logs").glob("*.log")):
         with path.open("rb") as file:

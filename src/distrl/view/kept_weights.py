@@ -1,8 +1,8 @@
-"""Which weights of a run are still there to be asked again.
+"""The weights of a run that are still stored and can be loaded to score steps again.
 
 A run keeps the newest few versions that it published, its newest checkpoints, and what it exported;
-the weights that it began with are those of its model. All others are gone: an episode's own tokens
-and probabilities stay, but nobody can ask those weights anything else.
+its initial weights are those of its model. All others are gone: an episode keeps its own tokens and
+probabilities, but those weights can compute nothing new.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ MAX_MODEL_BYTES = 2 << 30  # of weights on the disk; the page shares the machine
 
 @dataclass(frozen=True, slots=True)
 class KeptWeights:
-    """Weights that can be loaded. `key` names them in addresses; `version` None: not known yet."""
+    """Weights that can be loaded. `key` names them in URLs; `version` None: not known yet."""
 
     key: str
     words: str
@@ -37,7 +37,7 @@ class KeptWeights:
 
 
 def kept_weights(run: RunDirectory) -> list[KeptWeights]:
-    """All that are there, oldest first; none where the run has no settings to open a policy by."""
+    """List stored weights: initial, checkpoints, published, exported; empty without settings."""
     if not settings_of(run).get("agent.model"):
         return []
     found = [KeptWeights(START, "before training", 0), *_checkpoints(run), *_published(run)]
@@ -70,7 +70,7 @@ def _exported_version(run: RunDirectory) -> int | None:
 
 
 class RunPolicy:
-    """A run's policy on the CPU, which can be given any of the kept weights. Loads torch."""
+    """A run's policy on the CPU, which can load any of the kept weights. Imports torch."""
 
     def __init__(self, run: RunDirectory) -> None:
         self.run = run
@@ -79,7 +79,7 @@ class RunPolicy:
         self._held = START
 
     def hold(self, key: str) -> VlmPolicy:
-        """The policy with those weights; `LookupError` where they are not kept."""
+        """Load these weights and return the policy; raise `LookupError` if they are not kept."""
         if key != self._held:
             self._held = ""
             self._load(key)

@@ -1,7 +1,7 @@
-"""Reads what collectors publish of their phones (`episodes.live_feed`), and only what changed.
+"""Read the phone states that collectors publish (`episodes.live_feed`), only those that changed.
 
-It takes no lock and changes nothing. A slot whose checksum does not match is being written, and
-comes with a later call; where two collectors know a phone (one was restarted) the newer state wins.
+It takes no lock and writes nothing. A slot whose checksum does not match is being written; a later
+call returns it. If two collectors have a state of one phone (one was restarted), the newer wins.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ import msgspec
 from distrl.episodes.live_feed import FOLDER, PhoneState
 from distrl.episodes.slot_file import HEADER, SLOT_BYTES
 
-OLDEST_SECONDS = 1800.0  # a state that was written before is of an earlier process of the run
+OLDEST_SECONDS = 1800.0  # older states come from an earlier process of the run
 
 
 @dataclass(frozen=True, slots=True)
 class SeenPhone:
-    """A phone that changed; `picture`: a JPEG, None where it is the same as before."""
+    """A phone that changed; `picture`: a JPEG, None if it is the same as before."""
 
     state: PhoneState
     picture: bytes | None
 
 
 class LiveWall:
-    """What one watcher has seen of the phones of a run."""
+    """Tracks which phone states of a run one viewer has seen."""
 
     def __init__(self, run: Path, clock: Callable[[], float] = time.time) -> None:
         self._folder = run / FOLDER
@@ -39,14 +39,14 @@ class LiveWall:
         self._newest: dict[str, float] = {}  # when the state of a phone was written
 
     def changed(self) -> Iterator[SeenPhone]:
-        """The phones that changed since the last call."""
+        """Yield the phones that changed since the last call."""
         for path in sorted(self._folder.glob("*.phones")):
             try:
                 with path.open("rb") as file:
                     slots = path.stat().st_size // SLOT_BYTES
                     for number in range(slots):
                         yield from self._look(file.fileno(), path.name, number)
-            except OSError:  # it has just gone, or is no file
+            except OSError:  # just removed, or not a file
                 continue
 
     def _look(self, file: int, name: str, number: int) -> Iterator[SeenPhone]:

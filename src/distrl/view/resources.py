@@ -1,11 +1,11 @@
-"""Every file of the page's data by its path: what the server sends, and what a bundle has on disk.
+"""The page's data by path: what the server sends, and what a bundle has on disk.
 
-    names.json                       which runs there are; nothing of them is read for it
+    names.json                       names and states of the runs, found without reading logs
     runs.json                        all runs, and the settings in which they differ
     RUN/summary.json                 a run in a few figures
     RUN/newest.json                  the newest episodes: what a page begins with
     RUN/episodes.json                all episodes as columns (`episode_index`)
-    RUN/details.json                 what the store knows of them beside
+    RUN/details.json                 more columns of them, from the trajectory store
     RUN/episode/SEQ.json             one of them, step by step (`xray`)
     RUN/episode/SEQ.gif, SEQ.mp4     the same as a recording; an MP4 where there is an encoder
     RUN/screen/SEQ-STEP.jpg          a screen of it
@@ -14,8 +14,8 @@
     RUN/curves.json, RUN/health.json
     RUN/versus/OTHER.json            the evaluations of two runs, task by task
 
-Stories are read again only when files of the run have changed, and of a run that trains not more
-often than every `STORY_SECONDS`. Nothing is written into a run.
+The records of a run (`RunStory`) are read again only when its files have changed, and while it
+trains at most every `STORY_SECONDS`. Nothing is written into a run.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from distrl.view.run_summary import differing_settings, run_summary, settings_of
 from distrl.view.step_scorer import StepQuestion, StepScorer
 from distrl.view.xray import EpisodeFiles
 
-STORY_SECONDS = 15.0  # between two readings of the whole story of a run that trains
+STORY_SECONDS = 15.0  # between two reads of all records of a run that trains
 JSON, JPEG = "application/json", "image/jpeg"
 RECORDINGS = {"gif": "image/gif", "mp4": "video/mp4"}
 EPISODE = re.compile(r"episode/(\d{1,12})\.(json|gif|mp4)")
@@ -53,7 +53,7 @@ VERSUS = re.compile(r"versus/([^/]+)\.json")
 
 @dataclass(frozen=True, slots=True)
 class Resource:
-    """Bytes and what they are; `lasting`: they never change."""
+    """A response: bytes and their media type; `lasting`: they never change."""
 
     content: bytes
     media_type: str = JSON
@@ -62,7 +62,7 @@ class Resource:
 
 @dataclass(slots=True)
 class RunResources:
-    """The data of one run, with what was read of it so far."""
+    """The data of one run, and a cache of what was read of it."""
 
     run: RunDirectory
     index: EpisodeIndex = field(init=False)
@@ -71,7 +71,7 @@ class RunResources:
     _stamp: object = None
     _story: RunStory | None = None
     _read_at: float = 0.0  # when the story was read, by `time.monotonic`
-    _summary: tuple[RunStory, dict[str, Any]] | None = None  # and the story that it is of
+    _summary: tuple[RunStory, dict[str, Any]] | None = None  # with its story
 
     def __post_init__(self) -> None:
         self.index, self.files = EpisodeIndex(self.run), EpisodeFiles(self.run)
@@ -87,20 +87,20 @@ class RunResources:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """Worked out once for each story; whether it trains is asked each time."""
+        """Computed once for each story, except the state, which is read each time."""
         story, known = self.story, self._summary
         if known is None or known[0] is not story:
             known = self._summary = story, run_summary(story)
         return {**known[1], "state": run_state(self.run, time.time())}
 
     def _is_due(self) -> bool:
-        """What has ended is read at once: nobody would ask again."""
+        """Return whether to read again; always after the end of a run, when nobody asks again."""
         recent = time.monotonic() - self._read_at < STORY_SECONDS
         return not recent or run_state(self.run, time.time()) != "running"
 
 
 class Resources:
-    """The data of all runs of a catalogue; any thread may ask."""
+    """The data of all runs of a catalogue. Thread-safe."""
 
     def __init__(self, catalogue: RunCatalogue) -> None:
         self.catalogue = catalogue
@@ -108,12 +108,12 @@ class Resources:
         self._scorer = StepScorer()
 
     def run(self, name: str) -> RunResources:
-        """`LookupError`: there is no such run."""
+        """Return the data of a run; raise `LookupError` if there is no such run."""
         directory = self.catalogue[name]
         return self._runs.setdefault(name, RunResources(directory))
 
     def get(self, path: str) -> Resource:
-        """What is at that path; `LookupError` where there is nothing."""
+        """Return the resource at `path`; raise `LookupError` if there is none."""
         if path in ("names.json", "runs.json"):
             return _json(self._names() if path == "names.json" else self._overview())
         name, _, rest = path.partition("/")
@@ -141,7 +141,7 @@ class Resources:
         raise LookupError(f"there is no {path}")
 
     def close(self) -> None:
-        """End what was started to answer."""
+        """End the process that scores steps, if it was started."""
         self._scorer.close()
 
     def _names(self) -> dict[str, Any]:

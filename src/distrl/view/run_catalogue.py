@@ -1,7 +1,7 @@
-"""Which runs there are to look at: one run directory, or all in a folder, found anew when asked.
+"""The runs to look at: one run directory, or all in a folder, listed again at each call.
 
-A run directory has a `config.toml`; what `distrl evaluate --keep` leaves has only episodes. Runs
-are known by the names of their directories; nothing outside of what was named can be reached.
+A run directory has a `config.toml`; one that `distrl evaluate --keep` made has only episodes. Runs
+are looked up by the names of their directories; nothing outside the given path can be reached.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from distrl.runs.run_directory import RunDirectory
 
 RunState = Literal["running", "finished", "stopped"]
 LOCKS = Path("/proc/locks")
-SILENT_SECONDS = 900.0  # without a point of metrics: whatever the process is, it does not train
-FRESH_SECONDS = 60.0  # since a point of metrics: it trains, where its lock cannot be seen
+SILENT_SECONDS = 900.0  # without new metrics a run does not train, even if its lock is held
+FRESH_SECONDS = 60.0  # since the last metrics a run trains, if its lock cannot be seen from here
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class RunCatalogue:
 
     @classmethod
     def at(cls, path: Path) -> RunCatalogue:
-        """Raises where there is nothing to look at."""
+        """Open a catalogue; raise `UsageError` if there is no run at `path`."""
         catalogue = cls(path.absolute())
         if not path.is_dir():
             raise UsageError(
@@ -44,7 +44,7 @@ class RunCatalogue:
         return catalogue
 
     def runs(self) -> dict[str, RunDirectory]:
-        """By name, the newest first."""
+        """Return the runs by name, the newest first."""
         if _is_run(self.path):
             return {self.path.name: RunDirectory(self.path)}
         found = [each for each in self.path.iterdir() if each.is_dir() and _is_run(each)]
@@ -65,10 +65,10 @@ def _began(path: Path) -> float:
 
 
 def run_state(run: RunDirectory, now: float) -> RunState:
-    """Whether a process trains it: it holds the lock, and has not left a result.
+    """Return "running" if a process holds the lock and has not written a result since.
 
-    The kernel lists the locks of its own machine alone, and a Mac's lists none. Where the holder is
-    elsewhere (a shared disk, another container) the metrics tell, which a run that trains goes on
+    The kernel only lists locks of its own machine, and macOS lists none. If the holder is elsewhere
+    (a shared disk, another container), recent metrics decide, which a run that trains keeps
     writing: a killed one is then noticed a minute later.
     """
     lock = run.path / LOCK
@@ -88,10 +88,10 @@ def _modified(path: Path) -> float:
 
 
 def _is_held(lock: Path) -> bool | None:
-    """Does a process hold the lock? None: it cannot be told from here.
+    """Return whether a process holds the lock; None if that cannot be told from here.
 
-    Asks the kernel's list of locks, since trying to take it could keep a run that starts just now
-    from taking it.
+    It reads the kernel's list of locks: trying to acquire the lock could make a run that starts at
+    this moment fail to acquire it.
     """
     if DirectoryLock.holder_machine(lock) != socket.gethostname():
         return None

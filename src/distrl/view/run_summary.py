@@ -1,4 +1,4 @@
-"""A run in a few figures, what its settings are, and how it compares with another, task by task."""
+"""Summary figures of a run, its settings, and its comparison with another run, task by task."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Settings = dict[str, Any]
 
 
 def rate_table(rate: SuccessRate) -> dict[str, Any]:
-    """With its 95 % interval; None where there was no episode."""
+    """Return a rate with its 95 % interval; all None if there was no episode."""
     if not rate.episodes:
         return {"rate": None, "low": None, "high": None, "episodes": 0}
     low, high = rate.interval
@@ -28,7 +28,7 @@ def rate_table(rate: SuccessRate) -> dict[str, Any]:
 
 
 def run_summary(story: RunStory, now: float | None = None) -> dict[str, Any]:
-    """What stands at the top of every page."""
+    """Return the figures at the top of every page of a run."""
     run, account = story.run, story.account
     settings = settings_of(run)
     before, after = story.evaluation("before"), story.evaluation("after")
@@ -75,8 +75,8 @@ def _gain(story: RunStory, before: EvaluationLine | None, after: EvaluationLine 
 
 
 def settings_of(run: RunDirectory, environment: str = "") -> Settings:
-    """Every setting by its dotted name, as one environment of the run has it; empty where they
-    cannot be read.
+    """Return every setting by its dotted name, with those of one environment of the run in place
+    of the common ones; empty if they cannot be read.
     """
     try:
         tree = read_toml_file(run.config)
@@ -97,7 +97,7 @@ def _flat(tree: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]
 
 
 def differing_settings(runs: Mapping[str, Settings]) -> dict[str, dict[str, Any]]:
-    """Settings in which runs differ: by setting, then by run. Names and folders do not count."""
+    """Return settings that differ, by setting, then by run; names and folders do not count."""
     names = dict.fromkeys(name for settings in runs.values() for name in settings)
     ignored = {"run.name", "run.directory"}
     return {
@@ -108,7 +108,7 @@ def differing_settings(runs: Mapping[str, Settings]) -> dict[str, dict[str, Any]
 
 
 def versus(one: RunStory, other: RunStory) -> dict[str, Any]:
-    """The last evaluations of two runs on the tasks that both played."""
+    """Compare the last evaluations of two runs on the tasks that both played."""
     first, second = (_last_evaluation(each) for each in (one, other))
     if first is None or second is None:
         return {"tasks": 0, "words": "one of them has no evaluation", "rows": []}
@@ -134,7 +134,7 @@ def _last_evaluation(story: RunStory) -> EvaluationLine | None:
 
 
 def stamp(run: RunDirectory) -> tuple[tuple[str, int, int], ...]:
-    """Changes when any file that a story is read from does."""
+    """Return sizes and times of the files of a story, to detect that it must be read again."""
     names = (
         run.metrics, run.episodes, run.evaluations, run.recordings, run.losses, run.device_faults,
         run.result, run.config, run.refusals,

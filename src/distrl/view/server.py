@@ -1,12 +1,12 @@
-"""The server behind `distrl view`: the page, its data, and the live wall; it only ever reads.
+"""The server behind `distrl view`: the page, its data, and the live wall; requests change nothing.
 
-It listens on 127.0.0.1, where no other machine can reach it. Other users of this one could, so only
-connections of the user who started it are answered. So could a web page of somebody else that is
-open in the same browser: requests must name this host (no DNS rebinding) and come from the page
-itself, only GET is answered, no other origin may read or frame it, and no script runs but the
-page's own (CSP), whatever stands in instructions and answers. Beyond loopback, or where the system
-does not tell whose a connection is, it wants a token, which the first visit trades for a cookie.
-The wall comes as server-sent events: the phones that changed, a few times a second.
+It listens on 127.0.0.1, which no other machine can reach. Other users of this machine can, so only
+connections of the user who started it, or of root, are answered. So can a foreign web page open in
+the same browser: requests must name this host (against DNS rebinding) and come from the page
+itself, only GET and HEAD are answered, no other origin may read or frame it, and only the page's
+own scripts run (CSP), whatever instructions and answers contain. Beyond loopback, or if the system
+does not list the owners of connections, a token is required, which the first visit exchanges for a
+cookie. The wall is sent as server-sent events: the phones that changed, a few times a second.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from distrl.view.run_catalogue import run_state
 
 STATIC = Path(__file__).parent / "static"
 LOOPBACK = {"127.0.0.1", "localhost", "[::1]", "::1"}
-WALL_SECONDS = 0.15  # between two looks at the phones
-QUIET_SECONDS, SLOW_WALL_SECONDS = 2.0, 0.5  # after that long without a change, between two looks
-NICE = 10  # less claim to the CPU than training has
-MAX_NAME = 200  # characters of a phone that is followed
-TICK_SECONDS = 2.0  # between two signs of life, and renewals of the lease
+WALL_SECONDS = 0.15  # between two polls of the phones
+QUIET_SECONDS, SLOW_WALL_SECONDS = 2.0, 0.5  # after so long without a change, poll so slowly
+NICE = 10  # a lower CPU priority than training has
+MAX_NAME = 200  # characters of the name of a followed phone
+TICK_SECONDS = 2.0  # between two `tick` events, and renewals of the viewers' lease
 MAX_WATCHERS = 16
 COOKIE = "distrl-view"
 HEADERS = {
@@ -73,7 +73,7 @@ TYPES = {
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where the page is. `token`: empty on loopback, where the owner of a connection counts."""
+    """Where the page is. `token`: empty on loopback, where a connection's owner is checked."""
 
     host: str = "127.0.0.1"
     port: int = 0  # 0: any free one
@@ -93,7 +93,7 @@ class Address:
 
 
 class Gate:
-    """Refuses what no reader of the page would send, before anything is looked up."""
+    """ASGI middleware that refuses requests which the page never sends, and adds `HEADERS`."""
 
     def __init__(
         self, app: ASGIApp, address: Callable[[], Address], is_ours: Callable[[Scope], bool]
@@ -145,7 +145,7 @@ class Gate:
 
 
 def is_ours(scope: Scope) -> bool:
-    """Does the connection of a request belong to the user of this process, or to root?"""
+    """Return whether a request's connection belongs to the user of this process, or to root."""
     return is_own_peer(scope["client"] or ("", 0), scope["server"] or ("", 0))
 
 
@@ -154,7 +154,7 @@ def build_app(
     address: Callable[[], Address],
     is_ours: Callable[[Scope], bool] = is_ours,
 ) -> ASGIApp:
-    """The page, its data, and its wall."""
+    """Build the app: the page, its data and its wall, behind a `Gate`."""
     watchers = asyncio.Semaphore(MAX_WATCHERS)
 
     async def page(_: Request) -> Response:
@@ -208,10 +208,10 @@ def build_app(
 async def wall_events(
     resources: Resources, name: str, run: Path, *, phones: bool = True, followed: str = ""
 ) -> AsyncIterator[bytes]:
-    """What changed, as server-sent events: `phones` and, as a sign of life, `tick`.
+    """Yield server-sent events: `phones` with what changed, and `tick` every `TICK_SECONDS`.
 
-    Without `phones` it only ticks, and phones are not asked to show anything. `followed`: the phone
-    that is to show itself larger.
+    Without `phones` it only ticks and does not renew the lease on which collectors publish.
+    `followed`: the phone whose screen is to be published larger.
     """
     live, audience = LiveWall(run), Audience(run)
     ticked = -TICK_SECONDS
@@ -252,7 +252,7 @@ def _static(name: str) -> Response:
 def serve(
     resources: Resources, address: Address, ready: Callable[[Address], None] = lambda _: None
 ) -> None:
-    """Serve until Ctrl-C, with a low priority; `ready` gets the address with its port."""
+    """Serve until Ctrl-C, with a low priority; call `ready` with the address once it listens."""
     os.nice(NICE)
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     listener = socket.socket(family)
@@ -273,7 +273,7 @@ def serve(
         lifespan="off",
         timeout_graceful_shutdown=1,
     )
-    listener.listen(128)  # who is told the address may connect at once
+    listener.listen(128)  # before `ready`: whoever gets the address may connect at once
     ready(known)
     with contextlib.suppress(KeyboardInterrupt), contextlib.closing(listener):
         uvicorn.Server(config).run(sockets=[listener])

@@ -1,11 +1,11 @@
-"""What other weights of a run would do at a step, computed when somebody asks.
+"""Score a step of an episode under other weights of its run, on request.
 
-A process of its own loads the run's policy, on the CPU and with a low priority, and answers one
-question at a time: the likeliest answer of those weights on that screen, the critic's value, and
-the probability of each token that was really drawn, beside its likeliest alternatives. Storing
-these for every step of every version would cost more than the run itself. Beside training a first
-answer may take longer than somebody waits: the process goes on, so that asking again is answered.
-It ends when it has not been asked for a while, and with its parent.
+A child process loads the run's policy, on the CPU and with a low priority, and answers one question
+at a time: the greedy answer of those weights on that screen, the critic's value, and the
+probability of each token that was sampled then, beside its likeliest alternatives. Storing these
+for every step of every version would cost more than the run itself. While the run trains, the first
+answer may take longer than `ANSWER_SECONDS`: the process goes on, so that a retry is answered. It
+ends after `IDLE_SECONDS` without a question, and with its parent.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ if TYPE_CHECKING:  # it loads torch
 
 ALTERNATIVES = 5  # at each token
 ANSWER_SECONDS = 120.0  # the first answer loads torch and the model
-HUNG_SECONDS = 900.0  # without any answer, until another process is tried
+HUNG_SECONDS = 900.0  # without any answer, after which the process is ended
 IDLE_SECONDS = 300.0
-NICE = 10  # in all; the server has as much
+NICE = 10  # in all: a child of the server inherits that already
 log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class StepQuestion:
-    """Which weights of which run are asked about which step."""
+    """A request to score one step under one set of weights of a run."""
 
     run: Path
     key: str  # of `KeptWeights`
@@ -55,7 +55,7 @@ class StepQuestion:
 
 
 class StepScorer:
-    """Asks the process, and starts it when needed. Any thread may ask; they take turns."""
+    """Sends questions to the process, and starts it when needed. Thread-safe: one at a time."""
 
     def __init__(
         self, patience: float = ANSWER_SECONDS, clock: Callable[[], float] = time.monotonic
@@ -65,11 +65,11 @@ class StepScorer:
         self._lock = threading.Lock()
         self._process: SpawnProcess | None = None
         self._connection: Connection | None = None
-        self._unanswered = 0  # questions whose answers nobody waited for
+        self._unanswered = 0  # questions sent and not answered yet
         self._heard = 0.0  # when the process last answered, or was started
 
     def ask(self, question: StepQuestion) -> dict[str, Any]:
-        """`LookupError`: no such episode or step, or its weights are gone."""
+        """Score a step; raise `LookupError` if there is no such step or its weights are gone."""
         with self._lock:
             connection = self._running()
             try:
@@ -92,7 +92,7 @@ class StepScorer:
             self._end()
 
     def _answer(self, connection: Connection) -> tuple[bool, str, dict[str, Any]]:
-        """To the last question; those to earlier ones, that nobody waited for, are passed over."""
+        """Wait for the answer to the last question; skip those to earlier ones that timed out."""
         until = self._clock() + self._patience
         while connection.poll(max(0.0, until - self._clock())):
             answer: tuple[bool, str, dict[str, Any]] = connection.recv()
@@ -134,15 +134,15 @@ class StepScorer:
 
 
 def answer_questions(asked: Connection) -> None:
-    """The process: answers (found, problem, answer) until nobody asks."""
+    """Run in the process: send (found, problem, answer) for each question until idle."""
     os.nice(max(0, NICE - os.nice(0)))
     opened: dict[Path, RunPolicy] = {}
-    with contextlib.suppress(EOFError, OSError):  # whoever asked is gone
+    with contextlib.suppress(EOFError, OSError):  # the parent is gone
         while asked.poll(IDLE_SECONDS):
             question: StepQuestion = asked.recv()
             try:
                 if question.run not in opened:
-                    opened.clear()  # one model in memory
+                    opened.clear()  # keep one model in memory
                     opened[question.run] = RunPolicy(RunDirectory(question.run))
                 asked.send((True, "", score_step(opened[question.run], question)))
             except LookupError as error:
@@ -153,7 +153,7 @@ def answer_questions(asked: Connection) -> None:
 
 
 def score_step(opened: RunPolicy, question: StepQuestion) -> dict[str, Any]:
-    """Those weights on that step, as plain values."""
+    """Score the step under the weights that the question names, as plain values."""
     trajectory = EpisodeFiles(opened.run).trajectory(question.seq)
     if not 0 <= question.step < len(trajectory.decisions):
         raise LookupError(f"episode {question.seq} has {len(trajectory.decisions)} steps")
@@ -180,7 +180,7 @@ def score_step(opened: RunPolicy, question: StepQuestion) -> dict[str, Any]:
 
 
 def seen_before(trajectory: Trajectory, step: int) -> Observation:
-    """What the policy saw when it decided that step."""
+    """Return the observation on which the policy decided that step."""
     actions = tuple(each.action for each in trajectory.decisions[:step])
     screens = trajectory.screens
     return Observation(trajectory.task.instruction, screens[step], actions, screens[:step])
@@ -189,7 +189,7 @@ def seen_before(trajectory: Trajectory, step: int) -> Observation:
 def _tokens(
     policy: VlmPolicy, observation: Observation, drawn: tuple[int, ...]
 ) -> list[tuple[float, list[tuple[int, float]]]]:
-    """Nothing where a script answered."""
+    """Return each token's log-probability and alternatives; empty if a script answered."""
     return policy.alternatives(observation, drawn, ALTERNATIVES) if drawn else []
 
 

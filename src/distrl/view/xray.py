@@ -1,7 +1,7 @@
-"""One episode step by step: what was seen, answered and done, and what the learner thought of it.
+"""One episode step by step: screens, answers, actions, and the learner's estimates.
 
-Figures of the learner are those of its last draw of the trajectory (`draw_log`), or of a recording
-in the report where it was never drawn. What was not recorded is None, and the page says so.
+The estimates are those of the learner's last draw of the trajectory (`draw_log`), or of a recording
+in the report if it was never drawn. What was not recorded is None, and the page says so.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from distrl.view.episode_index import read_header
 from distrl.view.run_summary import settings_of
 
 STARTER = Path(__file__).parents[1] / "agent" / "starter" / "weights" / "tokenizer.json"
-KEPT = 16  # trajectories in memory, as packed as they were stored
+KEPT = 16  # trajectories in memory, with their screens still compressed
 MAX_FAMILY = 64  # members that are shown
 MAX_SHOWN = 4000  # characters of a plug-in's text
 QUALITY = 88  # of a screen as JPEG
@@ -45,14 +45,14 @@ Pieces = Callable[[int], str]
 
 @dataclass(slots=True)
 class EpisodeFiles:
-    """Finds the trajectories of one run, and keeps the last few."""
+    """Reads the trajectories of one run, and caches the last `KEPT`."""
 
     run: RunDirectory
     _kept: OrderedDict[int, Trajectory] = field(default_factory=OrderedDict)
     _lock: Lock = field(default_factory=Lock)
 
     def trajectory(self, seq: int) -> Trajectory:
-        """`LookupError`: it is not there, dropped since, or damaged."""
+        """Return a trajectory; raise `LookupError` if it is missing, was dropped, or is damaged."""
         with self._lock:
             if seq in self._kept:
                 self._kept.move_to_end(seq)
@@ -75,7 +75,7 @@ class EpisodeFiles:
                 return TrajectoryReader(self.run.trajectories).find(connection, "seq", seq)
 
     def xray(self, seq: int) -> dict[str, Any]:
-        """The whole episode but its screens, as plain values."""
+        """Return the whole episode except its screens, as plain values."""
         trajectory = self.trajectory(seq)
         draw = read_draw(self.run.draws, trajectory.id) or self._recorded(trajectory.id)
         pieces = token_pieces(self.run)
@@ -110,7 +110,7 @@ class EpisodeFiles:
         }  # fmt: skip
 
     def family(self, trajectory: Trajectory) -> list[dict[str, Any]]:
-        """The attempt and the continuations that were played from its steps; empty without any."""
+        """List the attempt and its forks, the continuations from its steps; empty without any."""
         root = trajectory.attempt_id.encode()
         query = "SELECT seq FROM trajectories WHERE id = ? OR (id >= ? AND id < ?) ORDER BY seq"
         with typed_errors(self.run.trajectories, "look for forks"):
@@ -126,7 +126,7 @@ class EpisodeFiles:
                 return [each for each in members if each is not None]
 
     def question(self, trajectory: Trajectory) -> dict[str, Any] | None:
-        """What a vision-language judge was asked, and its whole reply where that was kept."""
+        """Return what a vision-language judge was asked, and its whole reply if that was kept."""
         verdict = trajectory.verdict
         if verdict is None or not verdict.judge.startswith("vlm/"):
             return None
@@ -140,13 +140,13 @@ class EpisodeFiles:
         ]
         try:
             from distrl.judging.vlm_judge import read_reply
-        except ModuleNotFoundError:  # httpx, which only whoever asks a server needs
+        except ModuleNotFoundError:  # httpx is optional; only clients of servers need it
             return {"messages": messages, "reply": None}
         reply = read_reply(self.run.judge_cache, prompt.key_of(case), verdict.judge)
         return {"messages": messages, "reply": reply}
 
     def _recorded(self, trajectory_id: str) -> LastDraw | None:
-        """What a recording for the report says about it; None: there is none."""
+        """Return the estimates of a recording for the report; None if there is none."""
         try:
             found = [
                 each
@@ -165,7 +165,7 @@ class EpisodeFiles:
         )  # fmt: skip
 
     def screen(self, seq: int, step: int) -> bytes:
-        """The screen before that step as JPEG; the last one is where the episode ended."""
+        """Return the screen before that step as JPEG; the last one is where the episode ended."""
         screens = self.trajectory(seq).screens
         if not 0 <= step < len(screens):
             raise LookupError(f"episode {seq} has {len(screens)} screens, and no {step}")
@@ -177,7 +177,7 @@ class EpisodeFiles:
         return encoded.getvalue()
 
     def recording(self, seq: int, path: Path) -> bytes:
-        """The episode as a GIF or an MP4, made at a path that may be written to."""
+        """Return the episode as a GIF or an MP4; `path` is a scratch file to write it to."""
         try:
             write_recording([self.trajectory(seq)], path)
         except CorruptRecord as error:
@@ -204,7 +204,7 @@ def _step(decision: Decision, number: int, draw: LastDraw | None, pieces: Pieces
 
 
 def shown_by_plugin(run: RunDirectory, trajectory: Trajectory, step: int) -> dict[str, str]:
-    """What the kind of device has to show of a step; a plug-in that fails says so, as text."""
+    """Return what the `step_view` plug-in of the device kind shows of a step, or its error."""
     kind = settings_of(run, trajectory.environment).get("devices.kind")
     if kind not in {each.name for each in plugins.plugins("step_view")}:
         return {}
@@ -231,7 +231,7 @@ def _member(connection: sqlite3.Connection, seq: int) -> dict[str, Any] | None:
 
 
 def _judge_prompt(settings: dict[str, Any]) -> JudgePrompt | None:
-    """As the settings of a run have it; None where its examples are not at hand."""
+    """Build the judge's prompt from the settings of a run; None if its examples are missing."""
     examples = settings.get("judge.examples")
     try:
         shown = read_examples(Path(examples)) if examples else BUILT_IN
@@ -241,14 +241,14 @@ def _judge_prompt(settings: dict[str, Any]) -> JudgePrompt | None:
 
 
 def _plain(content: str | list[dict[str, Any]]) -> str:
-    """The text of a message; a picture is named."""
+    """Return the text of a message, with a placeholder for each picture."""
     if isinstance(content, str):
         return content
     return "\n".join(part.get("text", "[a screen]") for part in content)
 
 
 def token_pieces(run: RunDirectory) -> Pieces:
-    """What a token id says, by the tokenizer of the run's policy; without one, its number."""
+    """Return a decoder of token ids, by the policy's tokenizer; without one, `str`."""
     own = run.policy / "tokenizer.json"
     shipped = STARTER if settings_of(run).get("agent.model") == "starter" else own
     tokenizer = _tokenizer(own if own.is_file() else shipped)

@@ -1,1 +1,1 @@
-"""The way back from the learner to the phones: weight versions, and how old they may be."""
+"""Publication of weights from the learner to the collectors, and the limits of their staleness."""

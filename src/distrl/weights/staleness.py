@@ -1,23 +1,23 @@
-"""How old the weights behind an episode may be: refuse to start what would come too late.
+"""Limits of staleness: an episode whose trajectory would be too old on arrival is not started.
 
     staleness = learner version − version of the weights that acted
 
-It counts published versions and is never below 0: a learner that came back from a checkpoint may
-meet trajectories of versions that it has yet to reach again; those are as good as new.
+It counts published versions and is never below 0: a learner that restarted from a checkpoint may
+receive trajectories of versions that it has not reached again; they count as fresh.
 
-An episode costs minutes, so the decision belongs before it starts. What is in flight (running, or
-done and waiting) comes in before an episode that starts now. By then the learner makes so many
-draws, and publishes a version for each `draws_per_version` of them:
+An episode takes minutes, so the decision is made before it starts. Trajectories in flight (being
+played, or finished and queued) arrive before an episode that starts now. The learner draws from the
+replay meanwhile, and publishes a version for each `draws_per_version` draws:
 
     to come   = ⌊(draws since the last version + draws due + draws per insert · in flight)
                  / draws per version⌋                         (`Pacing.expected_draws`)
     may_start   staleness now + to come ≤ at_start
     admits      staleness at its end    ≤ at_arrival
 
-Where episodes end in the order of their start, all that was let start is within `at_start` at its
-end, give or take the tolerance of the pacing: by that many draws the learner may be ahead of its
-pay. The second bound is for what took longer than that; it drops work that was paid for, so it is
-the looser one. Collectors ask `may_start`, the learner asks `admits`. Nothing here waits or counts.
+If episodes end in the order of their start, every admitted episode is within `at_start` at its end,
+up to the tolerance of `Pacing`: the learner may be ahead by that many draws. `at_arrival` is for
+episodes that took longer. It discards finished work, so it is the looser bound. Collectors call
+`may_start`, the learner calls `admits`. Nothing here waits or keeps counters.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from distrl.errors import InvalidSetting
 
 @dataclass(frozen=True, slots=True)
 class StalenessLimit:
-    """The most versions that a trajectory may be behind; None: any number."""
+    """The maximum staleness of a trajectory, in versions; None: no limit."""
 
     at_start: Annotated[
         int | None, Bounds(0, unit="versions expected at the end of an episode that starts")
@@ -54,18 +54,18 @@ class StalenessLimit:
             )
 
     def may_start(self, learner_version: int, weight_version: int, to_come: int) -> bool:
-        """May an episode start with these weights, if so many versions come before its end?"""
+        """Return whether an episode may start if `to_come` versions come before its end."""
         expected = staleness(learner_version, weight_version) + to_come
         return self.at_start is None or expected <= self.at_start
 
     def admits(self, learner_version: int, trajectory_version: int) -> bool:
-        """May a trajectory that has arrived be learned from?"""
+        """Return whether a trajectory that has arrived may be trained on."""
         late = staleness(learner_version, trajectory_version)
         return self.at_arrival is None or late <= self.at_arrival
 
 
 def staleness(learner_version: int, trajectory_version: int) -> int:
-    """Versions that were published since the trajectory's own; 0 or more."""
+    """Return the number of versions published since the trajectory's own; 0 or more."""
     return max(0, learner_version - trajectory_version)
 
 
@@ -75,9 +75,9 @@ def versions_to_come(
     draws_due: float,  # before the next insert
     draws_per_insert: float,
     draws_per_version: int,
-    draws_since_version: int = 0,  # below 0 where draws are left that count for no version
+    draws_since_version: int = 0,  # below 0 during warm-up, whose draws count for no version
 ) -> int:
-    """How many versions are published while all that is in flight comes in; 0 or more."""
+    """Return how many versions are published until all trajectories in flight have arrived."""
     draws = draws_since_version + draws_due + draws_per_insert * in_flight
     return max(0, math.floor(draws / draws_per_version))
 
@@ -90,9 +90,9 @@ def max_in_flight(
     draws_per_version: int,
     draws_since_version: int = 0,
 ) -> int:
-    """The inverse of `versions_to_come`: the most in flight for which no more than that many come.
+    """Invert `versions_to_come`: the largest `in_flight` with at most `versions` versions to come.
 
-    Below 0 where none may be: `versions` is below 0, or the draws due already suffice for more.
+    Below 0 if there is none: `versions` is below 0, or the draws due alone publish more.
     """
     if versions < 0:
         return -1

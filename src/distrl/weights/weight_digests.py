@@ -1,11 +1,11 @@
-"""The digests of published versions, to compare with what collectors say that they act with.
+"""The digests of published versions, to check that collectors act with the weights they report.
 
-Weights that never reach the policy that acts are the costliest silent failure of asynchronous
-training: episodes carry the number of a version that did not play them. So the acting side computes
-a digest of its own parameters after each change (`agent.weight_digest`) and reports it with the
-version; a digest that is not the published one stops the run. Versions of an earlier process, whose
-digests are not known here, are not compared, nor is a policy behind `agent.server`, which makes
-none: there the samples of `learning.policy_watch` are all that is compared.
+Weights that never reach the acting policy are the costliest silent failure of asynchronous
+training: episodes carry the number of a version that did not play them. So a collector computes a
+digest of its own parameters after each change (`agent.weight_digest`) and reports it with the
+version; if it differs from the published digest, the run stops. Versions of an earlier process are
+not compared, because their digests are not known here. A policy behind `agent.server` computes no
+digest; there only `learning.policy_watch` compares, by samples.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections import OrderedDict
 
 from distrl.errors import WeightsDiffer
 
-KEPT = 10_000  # versions; collectors lag behind by tens
+KEPT = 10_000  # versions; collectors lag by tens of versions
 
 
 class WeightDigests:
@@ -29,9 +29,9 @@ class WeightDigests:
             self._known.popitem(last=False)
 
     def check(self, who: str, version: int, digest: str) -> None:
-        """Raise `WeightsDiffer` where `who` acts with other weights than this version's.
+        """Raise `WeightsDiffer` if `who` acts with other weights than this version's.
 
-        An empty digest is none: not computed there.
+        An empty digest means that it was not computed.
         """
         published = self._known.get(version)
         if digest and published is not None and digest != published:

@@ -1,11 +1,10 @@
-"""Weights as a safetensors file: written a tensor at a time, read only if every byte is right.
+"""Weights as a safetensors file, written one tensor at a time and verified by a digest.
 
-The file is a plain safetensors file that other programs read as well; nothing in it is ever
-executed. In its name is a digest of its content (SHA-256, for which processors have instructions:
-five times as fast as BLAKE2b): a file that was cut short, changed or
-renamed is a `CorruptWeights`. Tensors of PyTorch go in wherever they are, in whatever they compute
-in, and arrays of numpy as well; this folder itself does without PyTorch, and asks safetensors for
-the kind of tensors that are wanted back.
+The file is a plain safetensors file that other programs can read; nothing in it is ever executed.
+Its name contains a digest of its content (SHA-256, which processors have instructions for: five
+times as fast as BLAKE2b). A truncated, changed or renamed file raises `CorruptWeights`. PyTorch
+tensors of any device and dtype can be written, and numpy arrays too. This package does not import
+PyTorch; safetensors returns tensors of the framework that is asked for.
 """
 
 from __future__ import annotations
@@ -35,11 +34,11 @@ DTYPES = {
     "int64": "I64", "int32": "I32", "int16": "I16", "int8": "I8",
     "uint64": "U64", "uint32": "U32", "uint16": "U16", "uint8": "U8", "bool": "BOOL",
 }  # fmt: skip
-DIGITS = 32  # of a digest, in hexadecimal
+DIGITS = 32  # hexadecimal digits of a digest
 
 
 def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> str:
-    """Write the file and wait for the disk; returns the digest of its content."""
+    """Write the file and fsync it; return the digest of its content."""
     digest = hashlib.sha256()
     with path.open("xb") as file:
         for piece in _pieces(weights, metadata):
@@ -51,7 +50,7 @@ def write_weights(path: Path, weights: Weights, metadata: Mapping[str, str]) -> 
 
 
 def read_weights(path: Path, digest: str, framework: Framework) -> dict[str, Any]:
-    """Tensors of the file; `FileNotFoundError` if it is gone."""
+    """Verify the digest and return the tensors; raise `FileNotFoundError` if the file is gone."""
     read_digest(path, digest)
     return map_weights(path, framework)
 
@@ -68,7 +67,7 @@ def read_digest(path: Path, digest: str) -> None:
 
 
 def map_weights(path: Path, framework: Framework) -> dict[str, Any]:
-    """Tensors that are read from the file where they are used; its digest is not checked."""
+    """Return memory-mapped tensors, read from the file on use; the digest is not checked."""
     try:
         with safe_open(path, framework=framework) as opened:
             return {name: opened.get_tensor(name) for name in opened.keys()}  # noqa: SIM118
@@ -105,7 +104,7 @@ def _pieces(weights: Weights, metadata: Mapping[str, str]) -> Iterator[bytes | m
 
 
 def _order(weights: Weights) -> list[str]:
-    """Wide numbers first, so that each tensor lies where its numbers may be read in place."""
+    """Sort by item size, largest first: every tensor is aligned, so it can be memory-mapped."""
     return sorted(weights, key=lambda name: (-weights[name].itemsize, name))
 
 
@@ -121,5 +120,5 @@ def _content(tensor: Tensor | NDArray[Any]) -> Iterator[bytes | memoryview]:
         flat = np.ascontiguousarray(tensor, tensor.dtype.newbyteorder("<")).reshape(-1)
         yield flat.view(np.uint8).data
     elif tensor.nbytes:
-        local = tensor.detach().cpu().contiguous()  # alive until the next piece is asked for
+        local = tensor.detach().cpu().contiguous()  # kept alive until the next piece is requested
         yield memoryview((ctypes.c_char * local.nbytes).from_address(local.data_ptr()))

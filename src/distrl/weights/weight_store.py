@@ -1,21 +1,22 @@
-"""A directory of published weights by version: how they get from the learner to the collectors.
+"""A directory of published weight versions that the learner and the collectors share.
 
-All of them can see the directory. It holds a file for each of the last versions
-(`weight_file`), and `latest.json`, which names them. What it promises:
+It holds a safetensors file for each of the last versions (`weight_file`), and `latest.json`, which
+lists them. Promises:
 
-- Publishing is atomic and durable: a version is complete before a reader can see it, and on the
-  disk before `publish` returns. A learner that is killed on the way leaves the version before.
+- Publishing is atomic and durable: a version is complete before a reader can see it, and on disk
+  before `publish` returns. If the learner is killed meanwhile, the previous version stays the
+  latest.
 - Versions only grow; an older or equal one is refused.
-- `latest_version` reads one small file: ask as often as you like.
-- `load` gives the newest version that is whole. A damaged one is listed in `damages`, and the one
-  before is given instead; only if none is left, it raises `CorruptWeights`.
-- The newest `keep` versions stay. A reader that has begun goes on to its end, and one that comes
-  just when a version leaves takes a newer one.
+- `latest_version` reads one small file, so it is cheap to poll.
+- `load` returns the newest intact version. A damaged one is listed in `damages` and the one before
+  it is tried; if none is left, `load` raises `CorruptWeights`.
+- The newest `keep` versions stay. A reader that has opened a file can finish reading it after its
+  removal; one that finds a file gone takes a newer version.
 
-Weights are all of a policy's, or adapters to a base model that every reader has; a file's metadata
-tells which. One learner publishes; any number of readers, each with a `WeightStore` of its own.
-`WeightPoller` is how a collector that sees the directory gets newer weights between two batches of
-decisions; Ray's `WeightSource` is `engine.ray.weight_broadcast`.
+The weights are all those of a policy, or adapters to a base model that every reader has; the file's
+metadata tells which. One learner publishes; each of any number of readers has its own
+`WeightStore`. A collector that sees the directory polls for newer weights between two batches of
+decisions (`WeightPoller`); Ray's `WeightSource` is `engine.ray.weight_broadcast`.
 """
 
 from __future__ import annotations
@@ -43,29 +44,29 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 FORMAT = 1
-POLL_SECONDS = 0.1  # between two looks of a poller
+POLL_SECONDS = 0.1  # between two polls for newer weights
 LATEST = "latest.json"
 UNFINISHED = ".unfinished-"
 NAME = re.compile(r"weights-(\d{9,18})-([0-9a-f]{32})\.safetensors")
 
 
 class PublishedWeights(NamedTuple):
-    """What `load` gives: tensors by name, and their version."""
+    """The result of `load`: tensors by name, and their version."""
 
     weights: dict[str, Any]
     version: int
 
 
 class PackedWeights(NamedTuple):
-    """A version as the bytes of its file, to be sent elsewhere; `agent.weight_view`."""
+    """The bytes of a version's file, to be sent to another machine; see `agent.weight_view`."""
 
     version: int
     digest: str
-    content: memoryview  # of the file itself: nothing is read before it is sent
+    content: memoryview  # of the memory-mapped file: nothing is read before it is sent
 
 
 class WeightFile(NamedTuple):
-    """Where a version is on the disk."""
+    """The file of a version."""
 
     version: int
     digest: str
@@ -73,7 +74,7 @@ class WeightFile(NamedTuple):
 
 
 class WeightStore:
-    """Publishes and loads weights. `framework`: tensors of PyTorch (pt) or arrays of numpy (np).
+    """Publishes and loads weights, as PyTorch tensors (`framework="pt"`) or numpy arrays ("np").
 
     `base` names the model that published adapters belong to; empty: all weights are published.
     """
@@ -87,12 +88,12 @@ class WeightStore:
         self.keep = keep
         self.base = base
         self.framework = framework
-        self.damages: dict[int, str] = {}  # by version: what was wrong with it
+        self.damages: dict[int, str] = {}  # reason by damaged version
 
     # The learner's side -------------------------------------------------------------------------
 
     def publish(self, weights: Weights, version: int) -> None:
-        """Make these weights the latest version; they are on the disk when this returns."""
+        """Make these weights the latest version; they are on disk when this returns."""
         kept = self._kept()
         latest = max(kept, default=-1)
         if version <= latest:
@@ -114,10 +115,10 @@ class WeightStore:
                     unfinished.unlink()
 
     def adopt(self, fetched: Path, version: int, digest: str) -> None:
-        """Publish a file that came from the store of another machine; it is moved here.
+        """Publish a file that was fetched from the store of another machine, by moving it here.
 
-        Raises `CorruptWeights`, and removes the file, where its content is not of that digest. A
-        version that is not newer than the latest is removed as well.
+        Raise `CorruptWeights`, and remove the file, if its content does not have that digest. Also
+        remove it if its version is not newer than the latest.
         """
         kept = self._kept()
         try:
@@ -137,7 +138,7 @@ class WeightStore:
         newest = [kept[version].path for version in sorted(kept)[-self.keep :]]
         self._announce(newest)
         for path in self.directory.glob("weights-*.safetensors"):
-            if path not in newest:  # a reader that has it open goes on to its end
+            if path not in newest:  # a reader that has it open can still finish
                 path.unlink(missing_ok=True)
 
     def _write(self, weights: Weights, version: int) -> WeightFile:
@@ -174,38 +175,38 @@ class WeightStore:
     # The collectors' side -----------------------------------------------------------------------
 
     def latest_version(self) -> int | None:
-        """The newest version, those that proved damaged left out; None before the first."""
+        """Return the newest version that is not known to be damaged; None before the first."""
         return max(self._kept().keys() - self.damages.keys(), default=None)
 
     def load(self) -> PublishedWeights:
-        """The newest version that is whole."""
+        """Return the newest intact version."""
         while kept := self._kept():
             try:
                 return self._first_whole(kept)
             except FileNotFoundError:
-                continue  # it left before we could open it: there are newer ones
+                continue  # removed before we could open it: there are newer ones
         raise UsageError(
             f"weights {self.directory}: nothing was published yet; ask latest_version first"
         )
 
     def newest_file(self) -> WeightFile | None:
-        """Where the newest version is, those that proved damaged left out; None before the first.
+        """Return the file of the newest version not known to be damaged; None before the first.
 
-        A newer one may take its place at any time: then the file is gone.
+        The file may be removed at any time, when newer versions have been published.
         """
         return max(self.files(), default=None)
 
     def files(self) -> list[WeightFile]:
-        """Where each version is that is kept and did not prove damaged."""
+        """Return the files of all kept versions that are not known to be damaged."""
         return [each for each in self._kept().values() if each.version not in self.damages]
 
     @staticmethod
     def files_in(directory: Path) -> list[WeightFile]:
-        """Where each version is whose file lies in a folder, oldest first."""
+        """Return the weight files in a folder, oldest version first."""
         return sorted(_files(directory, (path.name for path in directory.glob("weights-*"))))
 
     def packed(self) -> PackedWeights | None:
-        """The newest version as it is on the disk; None before the first."""
+        """Return the bytes of the newest version, without a check; None before the first."""
         while (newest := self.newest_file()) is not None:
             try:
                 content = _mapped(newest.path)
@@ -234,7 +235,7 @@ class WeightStore:
         raise CorruptWeights("; ".join(self.damages[each.version] for each in files))
 
     def _kept(self) -> dict[int, WeightFile]:
-        """Files by version: those announced, or, where that cannot be read, those found."""
+        """Return files by version, as `latest.json` lists them or, if unreadable, all files."""
         try:
             announced = decode_line((self.directory / LATEST).read_bytes(), dict[str, Any])
             form, names = announced["format"], list(announced["kept"])
@@ -249,9 +250,9 @@ class WeightStore:
 
 
 class WeightSource(Protocol):
-    """Where new weights come from.
+    """A source of new weights.
 
-    It is asked before every batch of decisions: return None at once if there is nothing newer, and
+    It is called before every batch of decisions: return None at once if there is nothing newer, and
     fetch large weights in advance rather than here.
     """
 
@@ -259,7 +260,7 @@ class WeightSource(Protocol):
 
 
 class WeightPoller:
-    """Implements `WeightSource` by a weight store, read every `poll_seconds` at most."""
+    """Implements `WeightSource`: polls a weight store, at most every `poll_seconds`."""
 
     def __init__(
         self,
@@ -282,7 +283,7 @@ class WeightPoller:
             return None
         try:
             found = self._store.load()
-        except CorruptWeights:  # listed in the store's damages; the next version will do
+        except CorruptWeights:  # listed in `damages`; wait for the next version
             return None
         return (found.weights, found.version) if found.version > version else None
 
@@ -290,7 +291,7 @@ class WeightPoller:
 def _mapped(path: Path) -> memoryview:
     with path.open("rb") as file:
         size = os.fstat(file.fileno()).st_size
-        if not size:  # cut short; such a file cannot be mapped
+        if not size:  # truncated: an empty file cannot be mapped
             return memoryview(b"")
         return memoryview(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_READ))
 

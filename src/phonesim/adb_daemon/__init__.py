@@ -1,1 +1,1 @@
-"""The simulated phone behind the Android Debug Bridge: what a real `adb` talks to, on loopback."""
+"""The simulated phone as a device of the Android Debug Bridge, for a real `adb` on loopback."""

@@ -1,10 +1,10 @@
-"""The simulated phone on adb: `distrl phone serve`, and the parts that tests and tools use of it.
+"""The simulated phone on adb: `distrl phone serve`, and the classes that tests and tools use.
 
     with PhoneServer([Handset("phone 0", seed=3)]) as server:
         ...                              # adb connect to each of server.addresses
 
-It speaks the device side of the Android Debug Bridge on loopback, so the real `adb`, and whatever
-is built on it, works against it. It runs nothing on the host and reads none of its files.
+It implements the device side of the Android Debug Bridge on loopback, so the real `adb`, and any
+tool built on it, works with it. It runs no process of the host and reads none of its files.
 """
 
 from __future__ import annotations

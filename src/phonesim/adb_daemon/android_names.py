@@ -1,8 +1,8 @@
-"""What the parts of the simulated phone are called on Android: packages, activities, windows.
+"""The Android names of the simulated phone's parts: packages, activities, windows.
 
-Every app is a package, `com.distrl.NAME` unless the phone's profile says otherwise, and every page
-of it an activity; `HomeActivity` is the one that a launcher starts. Keyboard, system UI and the
-shell are packages of their own.
+Every app is a package, `com.distrl.NAME` unless the phone's profile says otherwise, and each of its
+pages an activity; `HomeActivity` is the one that a launcher starts. Keyboard, system UI and the
+shell are separate packages.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ SYSTEM_PACKAGES = ("android", "com.android.shell", "com.android.systemui")
 
 
 def own_package(app: str) -> str:
-    """Of an app for which a phone's profile has no other; each part of it begins with a letter."""
+    """Return an app's default package name; every part of it begins with a letter."""
     name = re.sub(r"[^a-z0-9]", "", app.casefold())
-    if not app.isascii() or not name:  # others may have the same letters otherwise
+    if not app.isascii() or not name:  # several names may have the same ASCII letters
         name += token_of(app)
     return f"com.distrl.{name if name[0].isalpha() else f'app{name}'}"
 
 
 def installed_packages(handset: Handset) -> dict[str, str]:
-    """Package: app, of what is on this phone, the launcher included."""
+    """Return a map from package to app for the apps on this phone, the launcher included."""
     names = (LAUNCHER, *(app.name for app in handset.phone.facts.all(InstalledApp)))
     return {handset.package_of(name): name for name in names}
 
@@ -42,7 +42,7 @@ def activity_of(page: str) -> str:
 
 
 def component_in_front(handset: Handset, short: bool = False) -> str:
-    """package/activity of the page in front."""
+    """Return package/activity of the page in front."""
     phone = handset.phone
     package = handset.package_of(phone.state.front)
     return component(package, activity_of(phone.routes[-1].page), short)
@@ -53,9 +53,9 @@ def component(package: str, activity: str, short: bool = False) -> str:
 
 
 def window_in_front(handset: Handset) -> str | None:
-    """What has the focus: an activity, the shade, the overview, or a dialog of the system.
+    """Return the focused window: an activity, the shade, the overview, or a system dialog.
 
-    None while an app is starting: it is the focused app, and has no window yet.
+    None while an app is starting: it is the focused app, but has no window yet.
     """
     state = handset.phone.state
     if handset.locked or not handset.awake:
@@ -72,10 +72,10 @@ def window_in_front(handset: Handset) -> str | None:
 
 
 def token_of(name: str) -> str:
-    """The seven hexadecimal digits that Android shows beside the name of an object."""
+    """Return the seven hexadecimal digits that Android shows beside the name of an object."""
     return hashlib.blake2b(name.encode(), digest_size=4).hexdigest()[:7]
 
 
 def process_of(package: str) -> int:
-    """A process number, the same each time."""
+    """Return a process id, always the same for a package."""
     return 2000 + int.from_bytes(hashlib.blake2b(package.encode(), digest_size=2).digest(), "big")

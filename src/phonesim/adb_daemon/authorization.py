@@ -1,7 +1,8 @@
-"""Which computers a phone trusts: the question "Allow USB debugging?" and its answer.
+"""Which computers a phone trusts: the dialog "Allow USB debugging?" and its answer.
 
-A computer proves itself by signing twenty bytes of ours with its RSA key. A phone that does not
-know the key waits until somebody says yes; meanwhile `adb devices` calls it unauthorized.
+A computer authenticates by signing a random token of twenty bytes with its RSA key. A phone that
+does not know the key waits until the user allows it; until then `adb devices` shows the phone as
+unauthorized.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from dataclasses import dataclass
 TOKEN_BYTES = 20
 MODULUS_BYTES = 256  # adb's keys have 2048 bits
 KEY = struct.Struct(f"<II{MODULUS_BYTES}s{MODULUS_BYTES}sI")
-# PKCS #1 v1.5 around a SHA-1 digest, whose place the token takes.
+# PKCS #1 v1.5 for a SHA-1 digest; adb puts the token in place of the digest.
 DIGEST_INFO = bytes.fromhex("3021300906052b0e03021a05000414")
 MAX_KEYS = 64
 
 
 @dataclass(frozen=True, slots=True)
 class PublicKey:
-    """A computer's RSA key, as far as a signature needs it."""
+    """A computer's RSA public key."""
 
     modulus: int
     exponent: int
@@ -38,7 +39,7 @@ class PublicKey:
 
 
 def read_key(payload: bytes) -> PublicKey | None:
-    """The key in the form in which adb sends and stores it; None where there is none."""
+    """Parse a key in the format in which adb sends and stores it; None if it is invalid."""
     encoded = payload.rstrip(b"\x00").split(b" ")[0]
     try:
         _, _, modulus, _, exponent = KEY.unpack(base64.b64decode(encoded, validate=True))
@@ -49,7 +50,7 @@ def read_key(payload: bytes) -> PublicKey | None:
 
 
 class Authorization:
-    """The keys that one phone trusts. `everybody` is a phone that never asks."""
+    """The keys that one phone trusts. With `everybody` it never asks."""
 
     def __init__(self, everybody: bool = True) -> None:
         self.everybody = everybody
@@ -65,7 +66,7 @@ class Authorization:
             return any(key.signed(token, signature) for key in self._trusted)
 
     def ask(self, key: PublicKey) -> None:
-        """Somebody unknown wants in; the oldest of too many questions is forgotten."""
+        """Add an unknown key to those waiting for approval; drop the oldest of too many."""
         with self._lock:
             self._asking[key] = None
             while len(self._asking) > MAX_KEYS:
@@ -76,7 +77,7 @@ class Authorization:
             return self.everybody or key in self._trusted
 
     def allow(self) -> int:
-        """Say yes to everybody who waits; how many that were comes back."""
+        """Trust all waiting keys, and return how many there were."""
         with self._lock:
             self._trusted |= self._asking.keys()
             count = len(self._asking)

@@ -1,8 +1,8 @@
-"""What lies between a served phone and the computer, and how it breaks.
+"""The simulated USB cable between a served phone and the computer, and its faults.
 
-The same faults that a real cable has, so that the other side is tested through the real protocol:
-it stalls (bytes go in and nothing comes out), or it breaks in the middle of an answer. Pulling it
-out altogether is `PhoneServer.unplug`.
+It has the faults of a real cable, so that clients are tested through the real protocol: it stalls
+(bytes are accepted and nothing comes back), or it breaks in the middle of an answer. To unplug it,
+use `PhoneServer.unplug`.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import threading
 
 
 class Cable:
-    """The cable of one phone. Any thread may break it; its connections live through that."""
+    """The cable of one phone, shared by its connections. Thread-safe."""
 
     def __init__(self) -> None:
         self._flows = threading.Event()
@@ -20,15 +20,15 @@ class Cable:
         self._left: int | None = None  # bytes until it breaks
 
     def stall(self) -> None:
-        """From now on the phone is there, takes everything and answers nothing."""
+        """From now on accept everything and answer nothing, while the phone stays connected."""
         self._flows.clear()
 
     def flow(self) -> None:
-        """What was stuck goes through now."""
+        """End a stall: let everything through."""
         self._flows.set()
 
     def break_after(self, count: int) -> None:
-        """Let this many more bytes of the phone's answers through, then hang up, once."""
+        """Let `count` more bytes of the phone's answers through, then hang up, once."""
         with self._lock:
             self._left = count
 
@@ -36,7 +36,7 @@ class Cable:
         self._flows.wait()
 
     def share(self, size: int) -> int:
-        """How many of the next `size` bytes get through; fewer means that it breaks now."""
+        """Return how many of the next `size` bytes get through; fewer: the cable breaks now."""
         with self._lock:
             if self._left is None:
                 return size

@@ -1,8 +1,8 @@
-"""One computer connected to one phone: the handshake, then many streams side by side.
+"""One connection of a computer to a phone: the handshake, then many multiplexed streams.
 
 Everything runs in the thread that calls `serve`, so that a short command costs one wake-up of one
-thread. Whatever the computer sends, `serve` returns instead of raising: the connection is closed,
-the reason is logged, the phone stays as it is.
+thread. Whatever the computer sends, `serve` returns instead of raising: it closes the connection
+and logs the reason, and the phone is unaffected.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from phonesim.adb_daemon.streams import Inbox, Service, Stream
 
 logger = logging.getLogger(__name__)
 
-LEAST_PAYLOAD = 4096  # of the oldest adb
-APPROVAL_POLL = 0.05  # seconds between looks whether somebody has tapped "Allow"
+LEAST_PAYLOAD = 4096  # bytes, the maximum payload of the oldest adb
+APPROVAL_POLL = 0.05  # seconds between checks whether the user has tapped "Allow"
 
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much of us one computer may take."""
+    """Limits on time and resources for each computer."""
 
     handshake_seconds: float = 10.0
     message_seconds: float = 10.0  # from the first to the last byte of one message
@@ -84,7 +84,7 @@ class Connection:
             self._line.close()
 
     def hang_up(self) -> None:
-        """From any thread: `serve` returns soon."""
+        """Make `serve` return soon; may be called from any thread."""
         try:
             self._line.shutdown(socket.SHUT_RDWR)
         except OSError as error:  # the other side was quicker
@@ -112,7 +112,7 @@ class Connection:
         self._send([Message(wire.CONNECT, version, wire.MAX_PAYLOAD, self._banner)])
 
     def _authorize(self) -> None:
-        """Ask for a signature until a trusted key has given one, or somebody taps "Allow"."""
+        """Ask for signatures until one is by a trusted key, or the user has tapped "Allow"."""
         token = self._send_token()
         waiting: PublicKey | None = None
         while waiting is None or not self._authorization.trusts(waiting):

@@ -1,7 +1,7 @@
-"""The served phone's storage: folders and files in memory, within a limit, and nowhere else.
+"""The served phone's storage: folders and files, in memory only, limited in size and number.
 
-Paths are only keys of a dictionary here. No path that anybody sends ever reaches the storage of
-the computer that the phone runs on.
+Paths are only keys of a dictionary here. No path that a client sends ever reaches the file system
+of the host.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FILE_MODE = stat.S_IFREG | 0o660
 
 
 class StorageRefusal(Exception):
-    """A path that cannot be had or written. The shell and the file transfer put it into words."""
+    """A path that cannot be read or written; shell and file transfer turn it into a message."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class Node:
 
 
 def canonical(path: str) -> str:
-    """The one name of a path; links such as /sdcard are followed."""
+    """Return the canonical form of a path; links such as /sdcard are resolved."""
     if len(path.encode("utf-8", "surrogatepass")) > MAX_PATH:
         raise StorageRefusal("File name too long")
     if "\x00" in path:
@@ -85,7 +85,7 @@ class FileSystem:
         return node.data
 
     def names(self, path: str) -> list[str]:
-        """What is in a folder, sorted."""
+        """Return the names in a folder, sorted."""
         whole = canonical(path)
         node = self._nodes.get(whole)
         if node is None:
@@ -97,7 +97,7 @@ class FileSystem:
         return sorted(name for name in rest if name and "/" not in name)
 
     def write(self, path: str, data: bytes, changed: int, mode: int = 0o660) -> None:
-        """Put a file there, with the folders that lead to it."""
+        """Write a file, and create its parent folders."""
         whole = self._writable(path)
         old = self._nodes.get(whole)
         if old is not None and old.is_folder:

@@ -1,9 +1,9 @@
-"""The simulated phone with what Android keeps around an app: power, input method, clipboard, files.
+"""The simulated phone with Android's state around its apps: power, keyboard, clipboard, files.
 
-`Handset` is what the shell commands work on. Touches and keys become actions of the phone, so that
-the same episode gives the same screens through adb as without it. Its profile says what it is
-called and how long things take, by the clock that it is given. Commands hold its lock while they
-work; several computers may be connected at once.
+Shell commands operate on a `Handset`. Touches and keys become actions of the phone, so that the
+same episode gives the same screens through adb as without it. Its profile has its names and its
+latencies, in seconds of the given clock. Commands hold its lock while they run; several computers
+may be connected at once.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ TOUCHES = (Tap, LongPress, DoubleTap, Swipe, DragAndDrop, Pinch)
 
 @dataclass(frozen=True, slots=True)
 class Starting:
-    """An app that has been started and not drawn yet: the screen before it is still there."""
+    """An app that was started and is not drawn yet: the screen before it is still shown."""
 
     until: float  # by the handset's clock
     frame: Pixels
     elements: tuple[Element, ...]
-    app: str  # that they show
-    started: str  # the app that is to come
+    app: str  # the app that frame and elements show
+    started: str  # the app that is starting
 
 
 class Handset:
-    """One phone on a cable, called `serial`.
+    """One phone that adb lists as `serial`.
 
-    A `display` takes the place of the profile's, with no other panel behind it.
-    `adb_keyboard` and `clipper` are apps that people install to type Unicode over adb; with a
-    `transition`, screens move for so many seconds after every change, as animations do.
+    `display` replaces the profile's display, and drops its panel. `adb_keyboard` and `clipper` are
+    apps that people install to type Unicode over adb. `transition`: seconds of an animation after
+    every change of the screen.
     """
 
     def __init__(
@@ -93,8 +93,8 @@ class Handset:
 
     def _set_up(self) -> None:
         self.files = FileSystem()
-        self.settings: dict[tuple[str, str], str] = {}  # what the phone has no fact for
-        self.properties: dict[str, str] = {}  # what `setprop` has put there
+        self.settings: dict[tuple[str, str], str] = {}  # those for which the phone has no fact
+        self.properties: dict[str, str] = {}  # those that `setprop` has set
         self.clipboard = ""
         self.input_method = self.profile.keyboard
         self.all_selected = False  # the text in the focused field
@@ -111,7 +111,7 @@ class Handset:
     # The whole phone ---------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """A phone fresh from its box. Nothing of the one before is left, files included."""
+        """Set up a new phone by the seed. Nothing of the one before is left, files included."""
         before = self.phone.state
         with self.lock:
             self.restore(new_state(seed, before.drift, before.display))
@@ -139,16 +139,16 @@ class Handset:
 
     @property
     def draws_at_once(self) -> bool:
-        """Whether what an action does is on the screen when the action is done."""
+        """Whether the effect of an action is on the screen as soon as the action is done."""
         return not self.profile.launch.median and not self.transition
 
     def seconds_to_start(self, program: str) -> float:
-        """What passes this time until a program of the shell does anything."""
+        """Draw the seconds until a program of the shell has started."""
         return self.profile.delay_of(program).draw(self._rng)
 
     @property
     def starting(self) -> Starting | None:
-        """What is on the screen while the app in front is not drawn yet; None when it is."""
+        """The screen shown while the app in front is not drawn yet; None once it is."""
         found = self._starting
         if found is not None and self._clock() >= found.until:
             self._changed_at, self._starting = found.until, None
@@ -158,12 +158,12 @@ class Handset:
 
     @property
     def seconds_until_drawn(self) -> float:
-        """What is left until the app that was started last is on the screen."""
+        """Seconds until the app that was started last is on the screen."""
         starting = self.starting
         return max(starting.until - self._clock(), 0.0) if starting else 0.0
 
     def comes_to_rest(self) -> bool:
-        """Whether `uiautomator` finds the screen idle; not the first times, on some phones."""
+        """Return whether `uiautomator` finds the screen idle; some phones fail at first."""
         self._restless_dumps -= 1
         return self._restless_dumps < 0
 
@@ -210,7 +210,7 @@ class Handset:
     # Acting ------------------------------------------------------------------------------------
 
     def perform(self, action: Action) -> None:
-        """Carry it out, unless the phone sleeps or is locked; a swipe upwards unlocks it."""
+        """Carry out an action unless the phone sleeps or is locked; a swipe upwards unlocks it."""
         if not self.awake:
             return
         if self.locked:
@@ -226,7 +226,7 @@ class Handset:
             self.phone.perform(action)
 
     def _perform_slowly(self, action: Action) -> None:
-        """An app that did not run before is not seen until its time has come."""
+        """Carry out an action; an app that it launches is shown only after the launch time."""
         frame, elements, shown = self.frame(), self.elements(), self.shown_app
         state = self.phone.state
         front, running = state.front, {LAUNCHER, *state.running}
@@ -240,12 +240,12 @@ class Handset:
             self._starting = Starting(until, frame, elements, shown, now)
 
     def changing(self) -> None:
-        """The picture is about to change."""
+        """Start a transition: to be called before the picture changes."""
         if self.transition > 0.0:
             self._before, self._changed_at = self.frame(), self._clock()
 
     def type_text(self, text: str) -> bool:
-        """Text into the focused field, in place of what is selected; False without a field."""
+        """Type into the focused field, replacing the selection; return False without a field."""
         if self.phone.state.focus is None or not self.awake or self.locked:
             return False
         if self.all_selected:
@@ -254,7 +254,7 @@ class Handset:
         return True
 
     def erase(self) -> None:
-        """The key that deletes backwards."""
+        """Press backspace."""
         self.changing()
         if self.all_selected:
             self.clear_text()
@@ -269,7 +269,7 @@ class Handset:
 
     @property
     def text(self) -> str:
-        """What stands in the focused field."""
+        """The text in the focused field."""
         key = self.phone.state.focus
         return "" if key is None else str(self.phone.routes[-1].memory.get(key) or "")
 
@@ -277,13 +277,13 @@ class Handset:
         self.perform(OpenApp(name))
 
     def note(self, line: str) -> None:
-        """Into the log that `logcat` shows."""
+        """Append a line to the log that `logcat` shows."""
         stamp = self.phone.now.strftime("%m-%d %H:%M:%S.000")
         self.log.append(f"{stamp}  1000  1000 I DistRL  : {line}")
 
 
 def _between(before: Pixels, after: Pixels, passed: float) -> Pixels:
-    """The new screen comes in from below, over the old one."""
+    """Return a frame of the transition: the new screen slides in from below over the old one."""
     height = len(after)
     edge = round((1.0 - passed) * height)
     return np.concatenate((before[:edge], after[: height - edge]))

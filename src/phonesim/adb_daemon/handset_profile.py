@@ -1,8 +1,8 @@
-"""What sets one maker's phone apart from another's, as far as adb can tell.
+"""Profiles of phones by maker: how they differ for adb.
 
-A `HandsetProfile` is given to a `Handset` and never changes: what the phone calls itself and its
-apps, the size of its screen and of the panel behind it, how long things take, and how often
-`uiautomator` gives up. Times are drawn from a stream named after the phone and its seed.
+A `HandsetProfile` is given to a `Handset` and never changes: the names of the phone and its apps,
+the size of its screen and of the panel behind it, its latencies, and how often `uiautomator` fails
+at first. Latencies are drawn from a random stream named after the phone and its seed.
 `PROFILES` has presets by the names that `distrl phone serve --profile` takes. Packages and models
 are those that Samsung and Xiaomi ship; sizes, times and their spread were set by hand.
 """
@@ -23,7 +23,7 @@ from phonesim.state import LAUNCHER
 
 @dataclass(frozen=True, slots=True)
 class Panel:
-    """The pixels that a screen has, where Android draws with fewer: `wm size` says both."""
+    """The physical pixels of a screen, if Android draws fewer: `wm size` prints both."""
 
     width: int
     height: int
@@ -32,7 +32,10 @@ class Panel:
 
 @dataclass(frozen=True, slots=True)
 class HandsetProfile:
-    """`hardware` other than "simulated" is taken for a handset (or, as "ranchu", an emulator)."""
+    """How a phone appears over adb.
+
+    A `hardware` other than "simulated" is taken for a handset (or, as "ranchu", an emulator).
+    """
 
     manufacturer: str = "DistRL"
     brand: str = "distrl"
@@ -61,7 +64,7 @@ class HandsetProfile:
         return self.packages.get(app) or own_package(app)
 
     def delay_of(self, program: str) -> LogNormal:
-        """What passes until a program of the shell has started; most start at once."""
+        """Return the time until a program of the shell has started; most start at once."""
         known = {
             "input": self.input,
             "screencap": self.screencap,
@@ -155,7 +158,7 @@ def changed_profile(
     screencap_seconds: float | None = None,
     restless_dumps: int | None = None,
 ) -> HandsetProfile:
-    """The profile with what is given in place of its own; times become the same each time."""
+    """Return the profile with the given values replaced; given seconds are fixed, not drawn."""
     if display is not None:
         profile = replace(profile, display=display, panel=None)
     if launch_seconds is not None:

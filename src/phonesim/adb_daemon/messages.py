@@ -1,8 +1,8 @@
 """Messages of the Android Debug Bridge between a computer and a phone, as bytes on a socket.
 
 A message is a header of six little-endian words (command, two arguments, the length and the sum of
-its payload, and the command inverted) and a payload. Whoever sends something else, more than was
-agreed on, or a message that never ends, gets a `ProtocolBreach` here and is hung up on.
+its payload, and the command inverted) and a payload. Other bytes, a payload above the agreed limit,
+or a message that never ends raise `ProtocolBreach`, and the connection is closed.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ HEADER = struct.Struct("<6I")
 
 
 class ProtocolBreach(Exception):
-    """The other side does not speak adb. Ends its connection and never leaves it."""
+    """The other side violates the adb protocol. `Connection` catches it and hangs up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,22 +46,22 @@ class Message:
 
 
 class MessageReader:
-    """Cuts what comes from a socket into messages.
+    """Splits the bytes from a socket into messages.
 
-    Between messages a computer may be silent for days. Within one it may not: a message that was
-    begun has to end within `patience` seconds, however slowly its bytes drip.
+    Between messages a computer may be silent for days. A message that was begun has to end within
+    `patience` seconds, even if bytes keep coming slowly.
     """
 
     def __init__(self, line: socket.socket, patience: float) -> None:
         self._line = line
         self._patience = patience
         self._buffer = bytearray(MAX_PAYLOAD + HEADER.size + 2**16)
-        self._start = 0  # of what is not yet read, in the buffer
+        self._start = 0  # of the unread bytes in the buffer
         self._end = 0
         self._begun = 0.0  # when the first byte of the message in hand came
 
     def next(self, wake_at: float | None = None) -> Message | None:
-        """The next message; None once `wake_at` (monotonic seconds) has come before it did."""
+        """Return the next message, or None at `wake_at` (monotonic seconds) if none has come."""
         while (message := self._cut()) is None:
             until = self._begun + self._patience if self._end > self._start else wake_at
             if wake_at is not None and (until is None or wake_at < until):

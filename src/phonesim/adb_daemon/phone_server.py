@@ -1,11 +1,11 @@
-"""Several phones behind one process, each on a port of its own, on loopback and nowhere else.
+"""Serve several phones from one process, each on its own port, on loopback only.
 
     with PhoneServer([Handset("first", seed=1), Handset("second", seed=2)]) as server:
         print(server.addresses)      # adb connect 127.0.0.1:…
 
 One thread accepts for all phones; each connection has a thread. Connections beyond the limit and
-those of other users of this machine are hung up on. `unplug` and `plug_in` pull a phone's cable and
-put it back.
+those of other users of this machine are closed at once. `unplug` and `plug_in` disconnect a phone
+and connect it again.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ JOIN_SECONDS = 5.0
 
 
 class PhonePort:
-    """One phone, its port and the computers that are connected to it."""
+    """One phone, its port, and the connections to it."""
 
     def __init__(self, handset: Handset, authorization: Authorization, limits: Limits) -> None:
         self.handset = handset
@@ -63,7 +63,7 @@ class PhonePort:
         self.listener, self.port = listener, listener.getsockname()[1]
 
     def accept(self) -> None:
-        """Take the next computer; a stranger, or one too many, is hung up on."""
+        """Accept the next connection; close it if it is another user's, or one too many."""
         if self.listener is None:
             return
         try:
@@ -104,7 +104,7 @@ class PhonePort:
             return len(self._connections)
 
     def hang_up(self) -> None:
-        """Every connection ends, and its thread with it."""
+        """End every connection and its thread."""
         with self._lock:
             threads = list(self._connections.values())
             for connection in self._connections:
@@ -142,7 +142,7 @@ class PhoneServer:
 
     @property
     def addresses(self) -> list[str]:
-        """What `adb connect` is given, one for each phone."""
+        """The addresses for `adb connect`, one for each phone."""
         return [f"{LOOPBACK}:{phone.port}" for phone in self.phones]
 
     def __enter__(self) -> Self:
@@ -176,7 +176,7 @@ class PhoneServer:
         self._close()
 
     def unplug(self, index: int) -> None:
-        """Pull the cable: whoever is connected is hung up on, nobody new gets through."""
+        """Unplug the cable: close all connections and accept no new ones."""
         phone = self.phones[index]
         with self._lock:
             if phone.listener is not None:
@@ -185,7 +185,7 @@ class PhoneServer:
         phone.hang_up()
 
     def plug_in(self, index: int) -> None:
-        """Put it back, on the same port."""
+        """Plug the cable in again, on the same port."""
         phone = self.phones[index]
         with self._lock:
             if phone.listener is None:

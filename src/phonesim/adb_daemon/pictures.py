@@ -1,8 +1,8 @@
-"""Pictures of a served phone in the three forms in which Android hands them out.
+"""Screenshots of a served phone in the three formats of Android.
 
 `screencap -p` is a PNG: one filter and the fastest level of zlib, which for drawn screens is three
 to five times as fast as an image library and no larger. `screencap` and the framebuffer service
-are raw pixels behind a header. Each form is made once for each frame.
+send raw pixels after a header. Each format is made once for each frame.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ SRGB = 1  # colour space, in the header of `screencap` since Android 9
 
 
 class Camera:
-    """Remembers the forms of the last frame. One frame is one array: it is never written to."""
+    """Caches the formats of the last frame. A frame is identified by its array, never written."""
 
     def __init__(self) -> None:
         self._frame: Pixels | None = None
@@ -38,12 +38,12 @@ class Camera:
         return self._png
 
     def raw(self, frame: Pixels) -> bytes:
-        """As `screencap` writes it: width, height, format, colour space, then RGBA."""
+        """Encode as `screencap` does: width, height, format, colour space, then RGBA."""
         height, width = frame.shape[:2]
         return struct.pack("<4I", width, height, RGBA_8888, SRGB) + self._rgba(frame)
 
     def framebuffer(self, frame: Pixels) -> bytes:
-        """As the framebuffer service sends it (version 1): the layout of a pixel, then RGBA."""
+        """Encode as the framebuffer service (version 1): the layout of a pixel, then RGBA."""
         height, width = frame.shape[:2]
         layout = (0, 8, 16, 8, 8, 8, 24, 8)  # offset and length in bits: red, blue, green, alpha
         size = width * height * 4

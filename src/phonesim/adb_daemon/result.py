@@ -1,4 +1,4 @@
-"""What a shell command comes to: what it wrote, its exit code, and how long it takes."""
+"""The result of a shell command: its output, its exit code, and how long it takes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phonesim.adb_daemon.handset import Handset
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """`seconds` pass before what follows in the line is run; infinite ones never end."""
+    """A command's result. `seconds` pass before the next command of the line; inf: forever."""
 
     out: bytes = b""
     error: bytes = b""
@@ -18,12 +18,12 @@ class Result:
     seconds: float = 0.0
 
 
-# What a command is given: the phone, the words after its name, and what is piped into it.
+# The arguments of a command: the phone, the words after its name, and its standard input.
 Command = Callable[[Handset, Sequence[str], bytes], Result]
 
 
 class Refusal(Exception):
-    """A command says no: the words and the exit code. The shell puts it into a `Result`."""
+    """A command fails with a message and an exit code. The shell turns it into a `Result`."""
 
     def __init__(self, said: str, code: int = 1) -> None:
         super().__init__(said)
@@ -32,12 +32,12 @@ class Refusal(Exception):
 
 
 def lines(*texts: str) -> Result:
-    """Lines of output, and all is well."""
+    """Return lines of output with exit code 0."""
     return Result("".join(f"{text}\n" for text in texts).encode("utf-8", "replace"))
 
 
 def failure(*texts: str, code: int = 1) -> Result:
-    """Lines of complaint."""
+    """Return lines of error output."""
     return Result(b"", "".join(f"{text}\n" for text in texts).encode("utf-8", "replace"), code)
 
 

@@ -1,7 +1,7 @@
-"""What a computer can open on a served phone: shells, file transfer, the picture. Nothing else.
+"""The adb services of a served phone: shells, file transfer, the framebuffer. Nothing else.
 
-Ports and sockets of the host (`tcp:`, `localabstract:`, `reverse:`, `jdwp:`) are never reached:
-they are refused like every other name that is not in this table.
+Ports and sockets of the host (`tcp:`, `localabstract:`, `reverse:`, `jdwp:`) cannot be reached:
+they are refused like every other name that `open_service` does not list.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NOT_IN_BANNER = re.compile(r"[^\w.-]", re.ASCII)
 
 
 def banner(handset: Handset) -> bytes:
-    """What the phone calls itself when a computer connects: `adb devices -l` shows it."""
+    """Return the phone's identification for a new connection, which `adb devices -l` shows."""
     profile = handset.profile
     product, model, device = (
         NOT_IN_BANNER.sub("_", name) for name in (profile.product, profile.model, profile.device)
@@ -33,7 +33,7 @@ def banner(handset: Handset) -> bytes:
 
 
 def open_service(handset: Handset, name: str) -> Callable[[Inbox], Service] | None:
-    """The service of that name, ready to begin; None for what this phone does not have."""
+    """Return the service of that name; None if this phone does not have it."""
     kind, colon, rest = name.partition(":")
     modes = kind.split(",")
     match modes[0] if colon else "":

@@ -1,8 +1,8 @@
-"""The served phone's shell: a table of known commands and the few joints between them.
+"""The served phone's shell: a table of known commands, and the operators between them.
 
 It starts no process and opens no file of the host: commands are Python functions on a `Handset`,
-redirections go to the handset's own storage. What is not in the table gets the answer that a real
-shell gives, exit code 127, and a line in our log.
+redirections go to the handset's own storage. An unknown command gets the answer of a real shell,
+exit code 127, and a line in our log.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MAX_OUTPUT = 64 * 2**20  # bytes that may be piped or redirected
 
 
 class Shell:
-    """A session: lines run one after the other, `$?` and variables last from one to the next."""
+    """A session: lines run one after the other, `$?` and variables persist between them."""
 
     def __init__(self, handset: Handset) -> None:
         self._handset = handset
@@ -44,7 +44,7 @@ class Shell:
         self.left = False  # by `exit`
 
     def run(self, line: str) -> Iterator[Result]:
-        """What each pipeline of a line comes to, as it runs. After `exit` nothing does."""
+        """Run a line; yield the result of each pipeline as it runs. After `exit` nothing runs."""
         try:
             pipelines = read_line(line)
         except SyntaxRefusal as refusal:
@@ -64,7 +64,7 @@ class Shell:
                 yield result
 
     def _seconds_to_start(self, pipeline: Pipeline) -> float:
-        """What passes before the programs of a pipeline do anything."""
+        """Return the seconds until the programs of a pipeline have started."""
         names = (_program([self._text(word) for word in part.words]) for part in pipeline.parts)
         with self._handset.lock:
             return sum(self._handset.seconds_to_start(name) for name in names)
@@ -80,7 +80,7 @@ class Shell:
         return Result(given, errors, result.code, seconds)
 
     def _run_part(self, part: Part, given: bytes) -> Result:
-        """One command, with its redirections."""
+        """Run one command with its redirections."""
         words = [self._text(word) for word in part.words]
         try:
             for kind, target in part.redirections:
@@ -91,7 +91,7 @@ class Shell:
             return failure(f"/system/bin/sh: can't open: {refusal}")
 
     def _answer(self, words: list[str], given: bytes) -> Result:
-        """Whatever a command refuses, and whatever the phone refuses, becomes its answer."""
+        """Run a command; turn the errors that it or the phone raises into its result."""
         try:
             return self._call(words, given)
         except Refusal as refusal:
@@ -122,7 +122,7 @@ class Shell:
         return failure(f"/system/bin/sh: {name}: not found", code=NOT_FOUND)
 
     def _assign(self, words: list[str]) -> list[str]:
-        """Take leading NAME=value words off."""
+        """Apply leading NAME=value words, and return the words after them."""
         while words and _is_assignment(words[0]):
             name, _, value = words[0].partition("=")
             self._variables[name] = value
@@ -169,6 +169,6 @@ def _without_prefixes(words: list[str]) -> list[str]:
 
 
 def _program(words: list[str]) -> str:
-    """The name of what a command line runs; empty where that is nothing."""
+    """Return the name of the program that a command line runs; empty if there is none."""
     rest = _without_prefixes(list(dropwhile(_is_assignment, words)))
     return rest[0].removeprefix(FOLDER) if rest else ""

@@ -1,8 +1,8 @@
-"""Reads a line of shell into commands, by hand. Nothing is ever handed to a shell of the host.
+"""A hand-written parser of shell lines. Nothing is ever passed to a shell of the host.
 
-Known are words with their quotes, `$NAME` and `$?`, the joints `;` `&&` `||` `|`, and redirections
-into files of the phone. What has no place on a phone without processes (`$(…)`, backquotes, `&`,
-parentheses, here-documents) is a `SyntaxRefusal`, which names it.
+It supports words with quotes, `$NAME` and `$?`, the operators `;` `&&` `||` `|`, and redirections
+into files of the phone. Syntax that needs processes (`$(…)`, backquotes, `&`, parentheses,
+here-documents) raises `SyntaxRefusal`, which names it.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ class SyntaxRefusal(Exception):
 
 
 class Unfinished(SyntaxRefusal):
-    """A line within quotes that are still open: in a session, the next line goes on with it."""
+    """A line with an open quote: in a session, the next line continues it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Variable:
-    """A piece of a word whose text is known when its command runs."""
+    """A variable in a word, expanded when its command runs."""
 
     name: str
 
@@ -40,7 +40,7 @@ Word = tuple[str | Variable, ...]
 
 @dataclass(slots=True)
 class Part:
-    """One command of a pipeline, with where its output goes."""
+    """One command of a pipeline, with its redirections."""
 
     words: list[Word] = field(default_factory=list)
     redirections: list[tuple[str, Word]] = field(default_factory=list)
@@ -49,14 +49,14 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Pipeline:
-    """Commands that feed each other; `joint` says when it runs after what came before."""
+    """Commands joined by pipes; `joint` is the operator between it and the one before."""
 
     joint: Joint
     parts: tuple[Part, ...]
 
 
 def read_line(line: str) -> list[Pipeline]:
-    """The pipelines of a line (or of several), in order."""
+    """Return the pipelines of a line (or of several lines), in order."""
     if len(line) > MAX_LINE:
         raise SyntaxRefusal(f"line of {len(line)} characters is too long")
     pipelines: list[Pipeline] = []
@@ -124,7 +124,7 @@ def _tokens(line: str) -> Iterator[Word | str]:
 
 
 def _word(line: str, place: int) -> tuple[Word, int]:
-    """The word that begins there, and where it ends."""
+    """Return the word that begins at `place`, and where it ends."""
     pieces: list[str | Variable] = []
     text: list[str] = []
     quoted = False  # within "…"
@@ -164,7 +164,7 @@ def _word(line: str, place: int) -> tuple[Word, int]:
 
 
 def _variable(line: str, place: int) -> tuple[str, int]:
-    """The name after a `$`, and where it ends; no name where the `$` stands for itself."""
+    """Return the name after a `$`, and where it ends; an empty name for a literal `$`."""
     if line.startswith("(", place):
         raise SyntaxRefusal("syntax error: unexpected '$('")
     if line.startswith("{", place):

@@ -1,7 +1,7 @@
-"""A shell at the end of a stream: one command line, or a session that reads lines as they come.
+"""A shell on a stream: one command line, or a session that reads lines as they come.
 
-The first protocol is plain bytes. The second, `shell,v2`, has packets: output and errors apart,
-and the exit code at the end.
+The first protocol is plain bytes. The second, `shell,v2`, has packets: stdout and stderr are
+separate, and the exit code comes at the end.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ MAX_OPEN_LINES = 64  # within one pair of quotes
 
 
 def plain(handset: Handset, line: str, inbox: Inbox) -> Service:
-    """`shell:` and `exec:`: output and errors in one, no exit code."""
+    """Serve `shell:` and `exec:`: stdout and stderr in one stream, no exit code."""
     if not line.strip():
         yield from _session(handset, inbox, packets=False, terminal=True)
         return
@@ -37,7 +37,7 @@ def plain(handset: Handset, line: str, inbox: Inbox) -> Service:
 
 
 def packets(handset: Handset, line: str, terminal: bool, inbox: Inbox) -> Service:
-    """`shell,v2:`."""
+    """Serve `shell,v2:`, by packets."""
     if not line.strip():
         yield from _session(handset, inbox, packets=True, terminal=terminal)
         return
@@ -71,7 +71,7 @@ def _packed(result: Result) -> bytes:
 
 
 def _session(handset: Handset, inbox: Inbox, packets: bool, terminal: bool) -> Service:
-    """Lines as they are typed, until `exit` or the end of what is typed."""
+    """Run lines as they are typed, until `exit` or the end of the input."""
     shell, typed = Shell(handset), _typed(inbox) if packets else _bare(inbox)
 
     def written(data: bytes) -> bytes:
@@ -103,7 +103,7 @@ def _session(handset: Handset, inbox: Inbox, packets: bool, terminal: bool) -> S
 
 
 def _whole_lines(typed: bytes) -> tuple[list[str], bytes]:
-    """The lines that can run now, and what is still being typed: half a line, or open quotes."""
+    """Return the lines that can run now, and the rest: an unfinished line or an open quote."""
     ready, begun = [], b""
     *whole, rest = typed.split(b"\n")
     for line in whole:
@@ -133,7 +133,7 @@ def _bare(inbox: Inbox) -> Iterator[bytes | float]:
 
 
 def _typed(inbox: Inbox) -> Iterator[bytes | float]:
-    """What is typed, out of its packets; empty bytes at the end of it."""
+    """Yield the input out of its packets; empty bytes at its end."""
     while True:
         kind, size = PACKET.unpack((yield from inbox.exactly(PACKET.size)))
         if size > 4 * MAX_LINE:

@@ -1,8 +1,8 @@
 """One stream of a connection: a command, a file transfer, a picture. Many run side by side.
 
-What a stream is for is a service: a generator that yields bytes to send, or a number of seconds to
-wait, or `math.inf` to wait until the computer has sent more. It reads what was sent from its
-`Inbox`. The stream around it keeps adb's flow control: one unanswered message in each direction.
+A stream runs a service: a generator that yields bytes to send, or a number of seconds to wait, or
+`math.inf` to wait until the computer has sent more. The service reads its input from its `Inbox`.
+The stream implements adb's flow control: one unacknowledged message in each direction.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ class Inbox:
         self._bytes += data
 
     def take(self, most: int | None = None) -> bytes:
-        """What is there, or a part of it."""
+        """Remove and return the available bytes, or the first `most` of them."""
         count = len(self._bytes) if most is None else most
         data = bytes(memoryview(self._bytes)[:count])
         del self._bytes[:count]
         return data
 
     def exactly(self, count: int) -> Generator[float, None, bytes]:
-        """For a service: `yield from` it to wait for so many bytes."""
+        """Wait for `count` bytes and return them; services call it by `yield from`."""
         while len(self._bytes) < count:
             yield math.inf
         return self.take(count)
 
 
 class Stream:
-    """A service at one end, a message stream at the other."""
+    """Connects a service to the messages of one adb stream."""
 
     def __init__(
         self, number: int, peer: int, serve: Callable[[Inbox], Service], max_payload: int
@@ -64,7 +64,7 @@ class Stream:
 
     @property
     def due(self) -> float:
-        """When the service wants to go on by itself; infinite where it waits for the computer."""
+        """When the service continues by itself; infinite while it waits for the computer."""
         return self.wake_at if self._ready and self.wake_at > -math.inf else math.inf
 
     def acknowledged(self) -> None:
@@ -77,7 +77,7 @@ class Stream:
             self.wake_at = -math.inf
 
     def advance(self, now: float) -> Iterator[Message]:
-        """Let the service work as far as it can now, and say what has to be sent."""
+        """Run the service as far as it can go now, and yield the messages to send."""
         while self._ready and not self.closed:
             self._fill(now)
             if self._pending:
@@ -108,6 +108,6 @@ class Stream:
                 self.wake_at = math.inf if piece == math.inf else now + piece
 
     def close(self) -> None:
-        """The computer has lost interest."""
+        """Stop the service, after the computer has closed the stream."""
         self.closed = True
         self._service.close()

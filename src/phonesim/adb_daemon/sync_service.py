@@ -1,7 +1,7 @@
-"""adb's file transfer: `adb push`, `adb pull` and what they ask first, on the phone's own storage.
+"""adb's file transfer (`adb push`, `adb pull`, and stat and list), on the phone's own storage.
 
-A request is four letters, a length and as many bytes of path. What is sent is collected within a
-limit and stored in one go, so that a transfer that breaks off leaves the old file as it was.
+A request is four letters, a length and as many bytes of path. A file that is sent is collected up
+to a limit and then stored at once, so that an aborted transfer leaves the old file as it was.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def sync(handset: Handset, inbox: Inbox) -> Service:
         kind, size = PAIR.unpack((yield from inbox.exactly(PAIR.size)))
         if kind == b"QUIT":
             return
-        if size > MAX_PATH + 16:  # SEND has a mode behind its path
+        if size > MAX_PATH + 16:  # SEND has a mode after its path
             yield _fail("path too long")
             return
         path = (yield from inbox.exactly(size)).decode("utf-8", "replace")
@@ -74,7 +74,7 @@ def _list(handset: Handset, path: str) -> bytes:
 
 
 def _receive(handset: Handset, path: str) -> Iterator[bytes]:
-    """The computer receives: `adb pull`."""
+    """Send a file to the computer: `adb pull`."""
     try:
         with handset.lock:
             data = handset.files.read(path)
@@ -88,7 +88,7 @@ def _receive(handset: Handset, path: str) -> Iterator[bytes]:
 
 
 def _send(handset: Handset, inbox: Inbox, target: str) -> Generator[bytes | float, None, None]:
-    """The computer sends: `adb push`. What is too much is read to its end, and then refused."""
+    """Receive a file: `adb push`. A file that is too large is read to its end, then refused."""
     path, _, words = target.rpartition(",")
     mode = int(words) if words.isascii() and words.isdigit() and len(words) < 8 else -1
     collected, refused = bytearray(), "" if path and mode >= 0 else f"bad target {target!r}"
@@ -111,7 +111,7 @@ def _send(handset: Handset, inbox: Inbox, target: str) -> Generator[bytes | floa
 
 
 def _store(handset: Handset, path: str, mode: int, data: bytes, changed: int) -> str:
-    """Why it could not be stored; empty where it could."""
+    """Store a file; return why it could not be stored, or an empty string."""
     if stat.S_IFMT(mode) not in (0, stat.S_IFREG):
         return "couldn't create: only plain files are kept here"
     try:

@@ -1,1 +1,1 @@
-"""The two architectures that a policy can have: decoder-only, and encoder with decoder."""
+"""The two architectures that a policy can have: decoder-only and encoder-decoder."""

@@ -27,21 +27,21 @@ class DecodingState(Protocol):
 
     @property
     def logits(self) -> Tensor:  # [n, vocabulary]
-        """Of the next token."""
+        """Logits of the next token."""
         ...
 
     def step(self, tokens: Tensor) -> None:  # [n]
-        """Append the chosen tokens; rows whose answer has ended may get any."""
+        """Append the chosen tokens; rows whose answer has ended may get any token."""
         ...
 
     def keep(self, rows: Tensor) -> None:  # [m]
-        """Go on with these rows alone, before the next `step`."""
+        """Drop all rows but these; the next `step` takes tokens for them only."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class PrefixStates:
-    """What every layer made of the first tokens of a prompt (`agent.shared_prefix`)."""
+    """The keys and values of a prompt's first tokens in every layer (`agent.shared_prefix`)."""
 
     keys: Tensor  # [layers, key heads, tokens, width]
     values: Tensor
@@ -50,7 +50,7 @@ class PrefixStates:
         return self.keys.shape[2]
 
     def first(self, tokens: int) -> PrefixStates:
-        """Of the first of them: a token knows nothing of those after it."""
+        """Return the states of fewer tokens; with causal attention, later ones do not matter."""
         return PrefixStates(self.keys[:, :, :tokens], self.values[:, :, :tokens])
 
 
@@ -85,16 +85,16 @@ class Architecture(ABC):
         """`answers` are padded on the right with any token; k may be 0."""
 
     def moved(self, tensors: Tensors) -> dict[str, Tensor]:
-        """On the model's device; numbers that are no counts, in its type.
+        """Move tensors to the model's device, floating-point ones also to its dtype.
 
-        What is in pinned memory is fetched while this process goes on.
+        Tensors in pinned memory are copied asynchronously.
         """
         wait = self.device.type != "cuda"
         there = {
             name: tensor.to(self.device, non_blocking=not wait and tensor.is_pinned())
             for name, tensor in tensors.items()
         }
-        return {  # rounded there: it would take a CPU longer than the way
+        return {  # cast on the device: a CPU would take longer than the transfer
             name: tensor.to(self.dtype) if tensor.is_floating_point() else tensor
             for name, tensor in there.items()
         }

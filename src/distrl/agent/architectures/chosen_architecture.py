@@ -1,4 +1,4 @@
-"""Which architecture a model is run with, and whether what it makes of pictures may be kept."""
+"""Chooses the architecture that runs a model, and says whether its features may be cached."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from distrl.records import Screen
 
 @dataclass(frozen=True, slots=True)
 class FeatureSource:
-    """Computes the features of screens, for a model that they may be kept for."""
+    """Computes the image features of screens, for a model whose features may be cached."""
 
     architecture: PackedDecoder | SoftTokenDecoder
     builder: QwenInputs | LanguagePictureInputs
@@ -34,7 +34,7 @@ class FeatureSource:
 def chosen_architecture(
     network: PreTrainedModel, stand_in: int, projector: ScreenProjector | None = None
 ) -> Architecture:
-    """`stand_in`: the token that a decoder hears where it sampled an image token."""
+    """Wrap a model; `stand_in` replaces image tokens that a decoder-only model samples."""
     if network.config.is_encoder_decoder:
         return EncoderDecoder(network)
     if projector is not None:
@@ -43,7 +43,7 @@ def chosen_architecture(
 
 
 def feature_source(architecture: Architecture, builder: InputBuilder) -> FeatureSource | None:
-    """None: features may not be kept."""
+    """Return the source of cacheable image features; None if they may not be cached."""
     if isinstance(architecture, SoftTokenDecoder) and isinstance(builder, LanguagePictureInputs):
         return FeatureSource(architecture, builder)
     if isinstance(architecture, PackedDecoder) and isinstance(builder, QwenInputs):
@@ -52,7 +52,7 @@ def feature_source(architecture: Architecture, builder: InputBuilder) -> Feature
 
 
 def cacheable_encoder(architecture: Architecture) -> EncoderDecoder | None:
-    """None: encodings may not be cached, since training changes the encoder or there is none."""
+    """Return the encoder if its outputs may be cached; None if it is trained or there is none."""
     if isinstance(architecture, EncoderDecoder) and architecture.encodings_stay:
         return architecture
     return None

@@ -1,17 +1,17 @@
-"""Vision-language models that read and write in one stream: Qwen-VL, SmolVLM, Gemma, InternVL …
+"""Decoder-only (vision-)language models: Qwen-VL, SmolVLM, Gemma, InternVL …
 
 Prompts are padded on the left and answers on the right, so that all answers of a batch begin in the
-same column. Positions are worked out here, once, on the CPU, and handed to the model: a count of
-the real tokens, or what the model's own `get_rope_index` says where positions have three axes
-(Qwen-VL). The model's memory of the last batch (`rope_deltas`) is never relied upon.
+same column. Positions are computed here, once, on the CPU, and passed to the model: a count of the
+real tokens, or the model's own `get_rope_index` where positions have three axes (Qwen-VL). The
+model's state from the last batch (`rope_deltas`) is never relied upon.
 
 Two things that a plain forward pass over prompt and answer would get wrong:
-- Types of tokens (`mm_token_type_ids`, `token_type_ids`) go on into the answer: it is text.
+- Token types (`mm_token_type_ids`, `token_type_ids`) are extended over the answer: it is text.
 - A model may sample an image token. As an input it would be taken for a patch of a picture, for
-  which there are no pixels; so it is replaced by `stand_in`, here and when the model samples.
+  which there are no pixels; so it is replaced by `stand_in`, when sampling and when scoring.
 
-Prompts that begin with the same tokens can be decoded from what was made of these before
-(`read_prefix`): it stands first, then comes the padding, so that a row is as long as before.
+Prompts that begin with the same tokens can reuse the keys and values of these (`read_prefix`). The
+prefix comes first in a row and the padding after it, so that rows are as long as without a prefix.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from distrl.agent.architectures.architecture import (
 
 PLACEHOLDERS = ("image_token_id", "video_token_id", "audio_token_id", "image_token_index")
 TOKEN_TYPES = ("mm_token_type_ids", "token_type_ids")
-BY_LENGTH = ("dynamic", "longrope")  # rotary positions that depend on how much is read at once
+BY_LENGTH = ("dynamic", "longrope")  # RoPE types that depend on the length of the sequence
 
 
 class DecoderOnly(Architecture):
-    """Reads prompts and writes answers in one stream of tokens."""
+    """A model that reads prompts and writes answers in one sequence of tokens."""
 
     def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
         text = network.config.get_text_config()
         super().__init__(network, text)
         self.trunk: Any = getattr(network, "model", None) or network.base_model
         self._softcap = getattr(text, "final_logit_softcapping", None)
-        self._stand_in = stand_in  # in place of an image token that the model sampled
+        self._stand_in = stand_in  # replaces image tokens that the model sampled
         found = (getattr(network.config, name, None) for name in PLACEHOLDERS)
         self._placeholders = {token for token in found if isinstance(token, int)}
 
     def begin(
         self, inputs: Tensors, max_new_tokens: int, prefix: PrefixStates | None = None
     ) -> DecodingState:
-        """`prefix`: of the first tokens of every prompt, which are not read again."""
+        """`prefix` has the states of the first tokens of every prompt, to be reused."""
         return _Decoding(self, inputs, max_new_tokens, prefix)
 
     @property
     def can_share_prefix(self) -> bool:
-        """Does each token attend to all before it, wherever they stand, by its position alone?"""
+        """Whether each token attends to all before it, with RoPE independent of the length."""
         text = self.network.config.get_text_config()
         kinds = getattr(text, "layer_types", None) or ("full_attention",)
         rotary: Any = getattr(text, "rope_parameters", None)
@@ -63,7 +63,7 @@ class DecoderOnly(Architecture):
         return bool(rotary) and rotary.get("rope_type") not in BY_LENGTH and not windows
 
     def read_prefix(self, tokens: Tensor) -> PrefixStates:  # [t]
-        """What the model makes of the first tokens of prompts; no picture is among them."""
+        """Compute the states of the first tokens of prompts, among which there is no picture."""
         cache = DynamicCache(config=self.network.config)
         self.states(_prompt(tokens), past_key_values=cache, use_cache=True)
         layers: list[Any] = cache.layers
@@ -73,7 +73,7 @@ class DecoderOnly(Architecture):
 
     def forward(self, inputs: Tensors, answers: Tensor) -> ForwardResult:
         width = answers.shape[1]
-        heard = answers[:, : max(width - 1, 0)]  # nothing follows the last token
+        heard = answers[:, : max(width - 1, 0)]  # nothing is predicted from the last token
         prompt = inputs["input_ids"].shape[1]
         positions, after = self.positions(inputs)
         whole = dict(inputs)
@@ -89,24 +89,24 @@ class DecoderOnly(Architecture):
         return ForwardResult(states[:, 0], states[:, :width], self.project)
 
     def states(self, tensors: Tensors, **options: Any) -> Tensor:  # [n, t, hidden]
-        """The last hidden states, after the final norm."""
+        """Return the last hidden states, after the final norm."""
         states: Tensor = self.trunk(**self.moved(tensors), **options).last_hidden_state
         return states
 
     def project(self, states: Tensor) -> Tensor:  # [m, hidden] -> [m, vocabulary]
-        """What the model's own `forward` does after its trunk."""
+        """Do what the model's own `forward` does after its trunk."""
         logits: Tensor = self.network.lm_head(states)
         softcap = self._softcap
         return logits if softcap is None else torch.tanh(logits / softcap) * softcap
 
     def heard(self, tokens: Tensor) -> Tensor:
-        """Sampled tokens as inputs: image tokens are replaced."""
+        """Return sampled tokens as inputs, with image tokens replaced."""
         for placeholder in self._placeholders:
             tokens = tokens.masked_fill(tokens == placeholder, self._stand_in)
         return tokens
 
     def positions(self, inputs: Tensors) -> tuple[Tensor, Tensor]:  # [n, t] or [3, n, t]; [n]
-        """The positions of the prompts' tokens, and that of each answer's first token."""
+        """Return the positions of the prompts' tokens, and that of each answer's first token."""
         mask = inputs["attention_mask"]
         if hasattr(self.trunk, "get_rope_index") and "image_grid_thw" in inputs:
             positions, _ = self.trunk.get_rope_index(
@@ -164,7 +164,7 @@ class _Decoding:
 
 
 def _prompt(tokens: Tensor) -> dict[str, Tensor]:  # [t]
-    """One prompt of words alone, as a batch."""
+    """Return the inputs for one prompt without pictures, as a batch of one."""
     places = torch.arange(len(tokens)).unsqueeze(0)
     return {
         "input_ids": tokens.unsqueeze(0),
@@ -174,12 +174,12 @@ def _prompt(tokens: Tensor) -> dict[str, Tensor]:  # [t]
 
 
 def _without_first(inputs: Tensors, count: int) -> dict[str, Tensor]:
-    """Without the first tokens of every prompt, which stand before the padding in the mask."""
+    """Remove the first tokens of every prompt; in the mask they come before the padding."""
     mask = inputs["attention_mask"]
     width = mask.shape[1] - count
     places = torch.arange(width).expand(len(mask), -1)  # [n, width]
     padding = (mask == 0).sum(dim=1, keepdim=True)
-    places = places + count * (places >= padding)  # of what is left, among all
+    places = places + count * (places >= padding)  # columns of the original row that are kept
     left = {
         name: inputs[name].gather(-1, places.expand(*inputs[name].shape[:-1], -1))
         for name in ("input_ids", "attention_mask", "position_ids", *TOKEN_TYPES)

@@ -1,12 +1,12 @@
 """Encoder-decoder models: T5 with pictures, our starter model.
 
-The encoder gets every input that the builder made, once; the decoder gets what the encoder made of
-it (`encoder_outputs`) and never the pixels themselves. Answers begin after
-`decoder_start_token_id`; the decoder's state at that token is the state of the prompt.
+The encoder gets every input that the builder made, once; the decoder gets the encoder's outputs
+(`encoder_outputs`) and never the pixels themselves. Answers begin after `decoder_start_token_id`;
+the decoder's state at that token is the state of the prompt.
 
-Where the encoder never learns and says how its outputs are kept (`as_parts`, `from_parts`: tensors
-with rows of one shape for every prompt), `encode` and `forward_encoded` do `forward` in two steps,
-so that outputs can be used again.
+If the encoder is frozen and can convert its outputs to tensors with rows of one shape for every
+prompt (`as_parts`, `from_parts`), `encode` and `forward_encoded` split `forward` in two steps, so
+that the outputs can be cached.
 """
 
 from __future__ import annotations
@@ -26,16 +26,16 @@ from distrl.agent.architectures.architecture import (
 
 
 class EncoderDecoder(Architecture):
-    """Reads prompts with an encoder and writes answers with a decoder."""
+    """A model that reads prompts with an encoder and writes answers with a decoder."""
 
     def __init__(self, network: PreTrainedModel) -> None:
         super().__init__(network, network.config.get_text_config(decoder=True))
         self._start: int = network.config.decoder_start_token_id
-        self._graphs: dict[int, Any] = {}  # by the longest answer
+        self._graphs: dict[int, Any] = {}  # by `max_new_tokens`
 
     @property
     def encodings_stay(self) -> bool:
-        """May outputs of the encoder be kept?"""
+        """Whether the encoder's outputs may be cached: it is frozen and has `as_parts`."""
         encoder = self.network.get_encoder()
         learns = any(parameter.requires_grad for parameter in encoder.parameters())
         return hasattr(encoder, "as_parts") and not learns
@@ -44,7 +44,7 @@ class EncoderDecoder(Architecture):
         return _Decoding(self, self.encoded(inputs), len(inputs["input_ids"]))
 
     def begin_encoded(self, encoded: tuple[Tensor, ...], max_new_tokens: int) -> DecodingState:
-        """As `begin`; on a GPU by CUDA graphs, where the network has them."""
+        """As `begin`, from cached encodings; on a GPU with CUDA graphs if the network has them."""
         known, rows = self._known(encoded), len(encoded[0])
         make_graphs = getattr(self.network, "decoding_graphs", None)
         if self.device.type != "cuda" or make_graphs is None or torch.is_autocast_enabled():
@@ -82,7 +82,7 @@ class EncoderDecoder(Architecture):
         return ForwardResult(prompt_states, output.logits[:, :width], lambda logits: logits)
 
     def encoded(self, inputs: Tensors) -> dict[str, Any]:
-        """What the decoder is given beside its tokens."""
+        """Run the encoder; return what the decoder gets besides its tokens."""
         moved = self.moved(inputs)
         outputs = self.network.get_encoder()(**moved)
         return {"encoder_outputs": outputs, "attention_mask": moved["attention_mask"]}
@@ -105,7 +105,7 @@ class _Decoding:
 
     def keep(self, rows: Tensor) -> None:
         self._known = {name: _rows_of(value, rows) for name, value in self._known.items()}
-        if hasattr(self._cache, "batch_select_indices"):  # Hugging Face's
+        if hasattr(self._cache, "batch_select_indices"):  # a cache of transformers
             self._cache.batch_select_indices(rows)
         else:
             self._cache = self._cache.rows(rows)
@@ -120,7 +120,7 @@ class _Decoding:
 
 
 def _rows_of(value: Any, rows: Tensor) -> Any:
-    """Some rows of a tensor, or of the outputs of an encoder."""
+    """Select rows of a tensor, or of an encoder's outputs."""
     if isinstance(value, Tensor):
         return value[rows]
     if hasattr(value, "rows"):

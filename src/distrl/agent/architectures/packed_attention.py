@@ -1,15 +1,15 @@
-"""Attention over sequences that lie end to end in one row, without padding between them.
+"""Attention over packed sequences: end to end in one row, without padding between them.
 
 Transformers calls it by name (`use_packed_attention` sets it), in two situations:
-- vision towers and packed prompts hand over where each sequence begins (`cu_seq_lens_q`). On a GPU
-  in half precision one flash-attention kernel computes all of them; elsewhere each sequence is
+- Vision towers and packed prompts pass where each sequence begins (`cu_seq_lens_q`). On a GPU in
+  half precision one flash-attention kernel computes all of them; elsewhere each sequence is
   computed by itself, which is the reference that tests compare with.
-- a token that is decoded against kept keys and values hands over a mask of the places that are in
+- A token that is decoded against cached keys and values passes a mask of the places that are in
   use. Query heads that share a key head are computed together, so that no key is copied.
 
-The name contains "flash" because transformers passes the beginnings of windows to such functions
-alone, where it would otherwise call attention once for each window (300 ms in place of 90 for eight
-screens in Qwen2.5-VL-3B on an H200).
+The name contains "flash" because transformers passes the boundaries of windows only to functions
+with such a name; for others it calls attention once for each window (300 ms in place of 90 for
+eight screens in Qwen2.5-VL-3B on an H200).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ HALF = (torch.bfloat16, torch.float16)
 
 
 def use_packed_attention(*configs: Any) -> None:
-    """Models with these configs compute their attention here from now on."""
+    """Register `attend` with transformers and select it for models with these configs."""
     AttentionInterface.register(NAME, attend)
     for config in configs:
         config._attn_implementation = NAME
@@ -44,12 +44,12 @@ def attend(
     attention_mask: Tensor | None,  # [n, 1, 1, places] to decode, else none
     scaling: float | None = None,
     cu_seq_lens_q: Tensor | None = None,  # [sequences + 1], on the model's device
-    cu_seq_lens_k: Tensor | None = None,  # of more keys than queries, the queries are the last
+    cu_seq_lens_k: Tensor | None = None,  # if there are more keys, the queries are at their end
     max_length_q: int | Tensor | None = None,
     max_length_k: int | Tensor | None = None,
     **_: Any,
 ) -> tuple[Tensor, None]:  # [1 or n, tokens, heads, width]
-    """The signature of transformers' attention functions."""
+    """Compute attention, with the signature of transformers' attention functions."""
     if attention_mask is not None:
         return _decoded(query, key, value, attention_mask, scaling), None
     groups = query.shape[1] // key.shape[1]
@@ -67,7 +67,7 @@ def attend(
 
 
 def _alone(query: Tensor, key: Tensor, value: Tensor, causal: bool, scale: float | None) -> Tensor:
-    """One sequence, of a caller that knows nothing of packing: `generate`, a plain forward pass."""
+    """Attend within one sequence, for callers that do not pack: `generate`, a plain forward."""
     if len(query) > 1:
         raise UsageError(
             f"{len(query)} rows at once for a model whose attention takes packed sequences; call "
@@ -86,7 +86,7 @@ def _varlen(
     causal: bool,
     scale: float | None,
 ) -> Tensor:
-    """Flash attention lets the last query see the last key, also where there are more keys."""
+    """Flash attention aligns the last query with the last key, also where there are more keys."""
     from torch.nn.attention.varlen import varlen_attn
 
     window = (-1, 0) if causal else (-1, -1)

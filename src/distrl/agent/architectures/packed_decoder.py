@@ -1,9 +1,9 @@
-"""Qwen-VL without padding: the tokens of all prompts lie end to end, and so do their pictures.
+"""Qwen-VL without padding: the tokens of all prompts are packed end to end, as are their pictures.
 
-Same inputs and same results as `DecoderOnly`, which pads, and which tests compare with. What is
-saved: padding; a loop over windows in the vision tower; the vision tower itself for pictures whose
-features are kept (`features`, `"image_features"` among the inputs); rounding, copies and passes
-over memory in norms. Decoding is in `slab_decoding`.
+Inputs and results are the same as those of `DecoderOnly`, which pads and is the reference in tests.
+It saves padding; a loop over windows in the vision tower; the vision tower itself for pictures
+whose features are cached (`features`, `"image_features"` among the inputs); and rounding, copies
+and memory traffic in norms. Decoding is in `slab_decoding`.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FEATURES = "image_features"  # in place of pixels: [image tokens of the batch, f
 
 @dataclass(frozen=True, slots=True)
 class PackedTokens:
-    """Sequences end to end, on the model's device."""
+    """Packed sequences, end to end, on the model's device."""
 
     ids: Tensor  # [tokens]
     positions: Tensor  # [3, tokens]
@@ -38,7 +38,7 @@ class PackedTokens:
 
 
 def can_be_packed(network: PreTrainedModel) -> bool:
-    """Is it a Qwen-VL whose layers all attend to everything before?"""
+    """Return whether this is a Qwen-VL whose layers all have full causal attention."""
     trunk: Any = getattr(network, "model", None)
     if not (hasattr(trunk, "get_rope_index") and hasattr(trunk, "language_model")):
         return False
@@ -47,7 +47,7 @@ def can_be_packed(network: PreTrainedModel) -> bool:
 
 
 class PackedDecoder(DecoderOnly):
-    """Reads prompts and writes answers in one stream of tokens, many prompts in a row."""
+    """A decoder-only model that computes a batch of prompts as one packed row."""
 
     def __init__(self, network: PreTrainedModel, stand_in: int) -> None:
         super().__init__(network, stand_in)
@@ -59,11 +59,11 @@ class PackedDecoder(DecoderOnly):
 
     @property
     def features_stay(self) -> bool:
-        """May the features of pictures be kept?"""
+        """Whether image features may be cached: the vision tower is frozen."""
         return not any(each.requires_grad for each in self.trunk.visual.parameters())
 
     def features(self, pictures: Tensors) -> list[Tensor]:  # each [image tokens, features]
-        """What the vision tower makes of some pictures; layers that look deeper come after."""
+        """Compute the vision tower's features; those for DeepStack (Qwen3-VL) are concatenated."""
         moved = self.moved(pictures)
         found = self.trunk.get_image_features(
             moved["pixel_values"], moved["image_grid_thw"], return_dict=True
@@ -97,7 +97,7 @@ class PackedDecoder(DecoderOnly):
 
     @property
     def _like(self) -> Tensor:
-        """Of the type that keys and values are kept in, where they are kept."""
+        """A tensor with the dtype and device that keys and values are cached in."""
         weight: Tensor = self._language.get_input_embeddings().weight
         return weight
 
@@ -105,12 +105,12 @@ class PackedDecoder(DecoderOnly):
         width = answers.shape[1]
         packed = self._packed(inputs, answers[:, : max(width - 1, 0)])
         states = self._states(packed, inputs)
-        last = packed.begins[1:] - max(width, 1)  # of the prompts
+        last = packed.begins[1:] - max(width, 1)  # the index of each prompt's last token
         answered = last.unsqueeze(1) + torch.arange(width, device=last.device)
         return ForwardResult(states[last], states[answered], self.project)
 
     def decode_token(self, tokens: Tensor, positions: Tensor, slab: KeyValueSlab) -> Tensor:
-        """The logits after one more token for each row of the slab, [n, vocabulary]."""
+        """Return the logits after one more token for each row of the slab, [n, vocabulary]."""
         embedded = self._language.get_input_embeddings()(self.heard(tokens).unsqueeze(1))
         states: Tensor = self._language(
             inputs_embeds=embedded,
@@ -122,7 +122,7 @@ class PackedDecoder(DecoderOnly):
         return self.project(states[:, -1])
 
     def _packed(self, inputs: Tensors, heard: Tensor | None = None, known: int = 0) -> PackedTokens:
-        """Prompts, without the first tokens that are `known`, and what follows them."""
+        """Pack prompts, without their first `known` tokens, and the tokens that follow them."""
         heard = inputs["input_ids"][:, :0] if heard is None else heard
         positions, after = self.positions(inputs)
         further = after.unsqueeze(1) + torch.arange(heard.shape[1])
@@ -181,12 +181,12 @@ class PackedDecoder(DecoderOnly):
 
 
 def _by_picture(level: Any, lengths: list[int]) -> Any:
-    """Transformers before 5.20 gives the features of all pictures in one tensor."""
+    """Split features by picture: transformers before 5.20 gives those of all in one tensor."""
     return torch.split(level, lengths) if isinstance(level, Tensor) else level
 
 
 def _fuse_norms(network: nn.Module) -> None:
-    """Torch's RMS norm, one kernel rounded once, in place of six of transformers'."""
+    """Replace transformers' RMS norms (six kernels) by torch's, one kernel that rounds once."""
     for parent in network.modules():
         for name, norm in parent.named_children():
             if type(norm).__name__.endswith("RMSNorm") and hasattr(norm, "variance_epsilon"):

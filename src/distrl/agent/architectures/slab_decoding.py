@@ -1,17 +1,17 @@
-"""Decoding against keys and values that stay in one place, one launch for each token on a GPU.
+"""Decoding with a static key-value cache (a slab) and CUDA graphs: one launch for each token.
 
-A slab holds the keys and values of every layer for a number of rows and a number of places, row by
-row from place 0 on, without padding before a prompt. Packed prompts are written to it as they are
-read (`KeyValueSlab.update`), then one token of each row at a time. All sizes are fixed, so that one
-step can be recorded as a CUDA graph and replayed: a token of a 3B model takes 2,000 launches, 50 ms
-of Python for 3 ms of work. There is a graph for 1, 2, 4, … rows, all on one slab, which grows, and
-loses its graphs, when a batch needs more. On a CPU each batch has a slab of its own size, and a
-step is computed each time: results do not depend on what was decoded before.
+A slab holds the keys and values of every layer for a fixed number of rows and of places (tokens).
+Each row begins at place 0, without padding before a prompt. Packed prompts are written to it as
+they are read (`KeyValueSlab.update`), then one token of each row at a time. All sizes are fixed, so
+that one step can be recorded as a CUDA graph and replayed: a token of a 3B model takes 2,000
+launches, 50 ms of Python for 3 ms of work. There is a graph for 1, 2, 4, … rows, all on one slab.
+If a batch needs more, a larger slab replaces it and its graphs are dropped. On a CPU each batch has
+a slab of its own size, and each step is computed directly: results do not depend on earlier ones.
 
-What is known of the first tokens of all prompts (a prefix) is copied to every row, and the packed
-tokens are those after it.
+The keys and values of a prefix (first tokens that all prompts share) are copied to every row; the
+packed tokens are those after the prefix.
 
-`slab` stands where transformers expects a `Cache`; the models call nothing of it but `update`.
+`slab` is passed where transformers expects a `Cache`; the models only call its `update`.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from torch import Tensor
 from distrl.agent.architectures.architecture import PrefixStates
 from distrl.agent.cuda_graph import recorded
 
-PLACES_AT_A_TIME = 128  # a slab grows by: prompts of a run differ by a few words
+PLACES_AT_A_TIME = 128  # places are rounded up to a multiple: prompts differ by a few words
 
 
 class KeyValueSlab:
-    """Keys and values of `rows` sequences of at most `places` tokens."""
+    """A cache of keys and values for `rows` sequences of at most `places` tokens."""
 
     def __init__(self, config: Any, rows: int, places: int, like: Tensor) -> None:
         width = getattr(config, "head_dim", None)
@@ -39,8 +39,8 @@ class KeyValueSlab:
         self.lengths = torch.zeros(rows, dtype=torch.long, device=like.device)
         self._places = torch.arange(places, device=like.device)
         self._packed: tuple[Tensor, Tensor] | None = None  # where packed tokens go: rows, places
-        self.prefix: PrefixStates | None = None  # before packed tokens
-        self._joined = self._places[:0]  # prefix and packed tokens of each row, in their order
+        self.prefix: PrefixStates | None = None  # comes before the packed tokens in each row
+        self._joined = self._places[:0]  # order of prefix and packed tokens, row by row
 
     @property
     def rows(self) -> int:
@@ -55,7 +55,7 @@ class KeyValueSlab:
         return self._places <= self.lengths.unsqueeze(1)
 
     def first(self, rows: int) -> KeyValueSlab:
-        """The first rows, in the same memory."""
+        """Return a view of the first rows, in the same memory."""
         part = object.__new__(KeyValueSlab)
         part.keys, part.values = self.keys[:, :rows], self.values[:, :rows]
         part.lengths, part._places, part._packed = self.lengths[:rows], self._places, None
@@ -63,7 +63,7 @@ class KeyValueSlab:
         return part
 
     def expect(self, lengths: Tensor, prefix: PrefixStates | None = None) -> None:
-        """The next update of each layer is with packed sequences of these lengths, [n]."""
+        """Prepare for an `update` of each layer with packed sequences of these lengths, [n]."""
         rows, places = _rows_and_places(lengths)
         self.prefix = prefix
         if prefix is not None:
@@ -76,7 +76,7 @@ class KeyValueSlab:
         self._packed = rows, places
 
     def filled(self, lengths: Tensor) -> None:
-        """Packed sequences of these lengths are there; rows beyond them are empty."""
+        """Mark the prompts as written, with these lengths, prefix included; empty other rows."""
         self._packed, self.prefix = None, None
         self.lengths.zero_()
         self.lengths[: len(lengths)] = lengths
@@ -84,7 +84,7 @@ class KeyValueSlab:
     def update(
         self, keys: Tensor, values: Tensor, layer: int, *_: Any, **__: Any
     ) -> tuple[Tensor, Tensor]:
-        """Keep what a layer made of its tokens; gives what they attend to."""
+        """Store a layer's keys and values; return those that its tokens attend to."""
         if self._packed is not None:  # [1, heads, tokens, width]
             rows, places = self._packed
             self.keys[layer][rows, :, places] = keys[0].transpose(0, 1).to(self.keys)
@@ -103,7 +103,7 @@ class KeyValueSlab:
 
 
 def _rows_and_places(lengths: Tensor) -> tuple[Tensor, Tensor]:
-    """Of each token of sequences of these lengths, end to end: its sequence, its place in it."""
+    """Return each token's sequence and its place in it, for packed sequences of these lengths."""
     rows = torch.repeat_interleave(torch.arange(len(lengths), device=lengths.device), lengths)
     begins = lengths.cumsum(0) - lengths
     return rows, torch.arange(len(rows), device=rows.device) - begins[rows]
@@ -113,7 +113,7 @@ DecodeToken = Callable[[Tensor, Tensor, KeyValueSlab], Tensor]  # tokens, positi
 
 
 class TokenGraphs:
-    """The slab of one model and the graphs on it. Use it in inference mode alone."""
+    """The slab of one model and the graphs on it. Use it only in inference mode."""
 
     def __init__(self, decode: DecodeToken, config: Any) -> None:
         self._decode = decode
@@ -140,11 +140,11 @@ class TokenGraphs:
         return SlabDecoding(TokenGraph(self._decode, slab), lengths, positions, prefix)
 
     def _graph(self, rows: int, places: int, like: Tensor) -> TokenGraph:
-        with torch.inference_mode(False):  # what is made here may be used outside of it
+        with torch.inference_mode(False):  # these tensors may be used outside inference mode
             slab = self._slab
             if slab is None or slab.rows < rows or slab.places < places:
                 most = (rows, places) if slab is None else (slab.rows, slab.places)
-                self._graphs, self._slab, slab = {}, None, None  # frees the old memory first
+                self._graphs, self._slab, slab = {}, None, None  # free the old memory first
                 size = max(rows, most[0]), max(places, most[1])
                 self._slab = slab = KeyValueSlab(self._config, *size, like)
             if rows not in self._graphs:
@@ -153,7 +153,7 @@ class TokenGraphs:
 
 
 class TokenGraph:
-    """One token for each row of a slab."""
+    """The decoding step of one token for each row of a slab, as a CUDA graph on a GPU."""
 
     def __init__(self, decode: DecodeToken, slab: KeyValueSlab) -> None:
         self.slab = slab
@@ -169,7 +169,7 @@ class TokenGraph:
 
 
 class SlabDecoding:
-    """Implements `DecodingState`. One at a time: the next one takes over its memory."""
+    """Implements `DecodingState`. Only the latest one is valid: each new one reuses the slab."""
 
     logits: Tensor  # [n, vocabulary]: set by its maker once the prompts have been read
 
@@ -184,7 +184,7 @@ class SlabDecoding:
         self.slab.expect(lengths, prefix)
 
     def read(self, logits: Tensor) -> None:
-        """The prompts are in the slab; `logits` are those of the first tokens."""
+        """Start decoding: the prompts are in the slab; `logits` are those of the first tokens."""
         self.slab.filled(self._lengths)
         self._graph.positions.zero_()
         self._graph.positions[: len(self._positions)] = self._positions
@@ -195,5 +195,5 @@ class SlabDecoding:
         self.logits = self._graph.step()[self._rows]
 
     def keep(self, rows: Tensor) -> None:
-        """Others are decoded on and not looked at: a step reads all weights for any number."""
+        """Ignore the other rows, but compute them: a step reads all weights for any row count."""
         self._rows = self._rows[rows]

@@ -1,9 +1,9 @@
-"""A language model that is given screens as soft tokens: vectors in place of embeddings.
+"""A language model that gets screens as soft tokens: projected vectors in place of embeddings.
 
-Where a prompt has the token after the last of the vocabulary there is an item of a screen, and the
-projector says what the model hears. No answer has that token, so nothing that is sampled can be
-taken for a picture. Embeddings are always looked up here, with a picture or without one; when a
-policy is built, `check_language_model` compares that with what the model does by itself.
+An item of a screen is marked in a prompt by the token id `vocabulary_size`, one past the last; its
+embedding is the projector's output. No answer has that id, so no sampled token can be taken for a
+picture. Embeddings are always looked up here, with pictures or without; when a policy is built,
+`check_language_model` compares the logits with those of the model's own forward pass.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PIXELS = "pixel_values"
 
 
 class SoftTokenDecoder(DecoderOnly):
-    """Reads prompts with items of screens in them."""
+    """A decoder-only model whose prompts contain items of screens."""
 
     def __init__(self, network: PreTrainedModel, stand_in: int, projector: ScreenProjector) -> None:
         super().__init__(network, stand_in)
@@ -31,7 +31,7 @@ class SoftTokenDecoder(DecoderOnly):
         self._projector = projector
 
     def features(self, pictures: Tensors) -> list[Tensor]:  # each [items, features]
-        """What the reader finds on some screens; it never learns, so that may be kept."""
+        """Return the items that the frozen reader finds on screens; they may be cached."""
         found: list[Tensor] = self._projector.reader(pictures[PIXELS])
         return found
 

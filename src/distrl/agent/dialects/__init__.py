@@ -1,7 +1,7 @@
-"""The ways of writing an action down, by name: codecs between model text and `Action`.
+"""Dialects by name: codecs between the text that a model family writes and `Action`.
 
 The canonical `Action` has coordinates in [0, 1]; a `Dialect` turns it into the text that a family
-of models writes, and back. There is one file for each; policies pick theirs here, by the name in
+of models writes, and back. There is one file for each; policies look theirs up here, by the name in
 their settings.
 """
 
@@ -29,7 +29,7 @@ DIALECTS: Mapping[str, Dialect] = MappingProxyType({dialect.name: dialect for di
 
 
 def dialect_named(name: str) -> Dialect:
-    """The dialect of that name, one of ours or a registered one."""
+    """Return the built-in or registered dialect of that name, or raise `InvalidSetting`."""
     if name in DIALECTS:
         return DIALECTS[name]
     if name in plugins.names("dialect"):

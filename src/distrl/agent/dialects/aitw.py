@@ -1,20 +1,20 @@
-"""Android in the Wild, as Auto-UI prints it (and DigiRL and DistRL after it).
+"""The action format of Android in the Wild as Auto-UI writes it, also used by DigiRL and DistRL.
 
     Action Plan: [DUAL_POINT] ; Action Decision: "action_type": "DUAL_POINT", "touch_point":
     "[0.2463, 0.1245]", "lift_point": "[0.2463, 0.1245]", "typed_text": ""
 
-on one line. Points are shares of the screen with four digits and have **y first**. A DUAL_POINT
+on one line. Points are fractions of the screen with four digits and have **y first**. A DUAL_POINT
 whose ends are at most 0.04 apart is a tap, any other is a swipe. The other types are TYPE,
 PRESS_BACK, PRESS_HOME, PRESS_ENTER, STATUS_TASK_COMPLETE and STATUS_TASK_IMPOSSIBLE (DigiRL's
 TASK_IMPOSSIBLE is read too); their points are [-1.0, -1.0]. `decision` is the same without the
-plan, the form in which Auto-UI is told of past actions. Typed text is escaped as in JSON, so that
-commas and quotes survive; plain text looks as Auto-UI prints it.
+plan, the form in which Auto-UI's prompts list past actions. Typed text is escaped as in JSON, so
+that commas and quotes survive; text without any looks as Auto-UI prints it.
 
-What it cannot say, and what is written instead:
+What the format cannot express, and what is written instead:
 - a long press: a tap at the same place;
-- a swipe of 0.04 or less: a tap where it begins; how long a swipe takes: nothing;
+- a swipe of 0.04 or less: a tap where it begins; the duration of a swipe is dropped;
 - opening an app: PRESS_HOME, from where it can be tapped;
-- waiting: IDLE, which is what DigiRL does with a type that it does not know; never for how long;
+- waiting: IDLE (DigiRL's fallback for unknown types); the duration is dropped;
 - a double tap: a tap; a drag and drop: a swipe; the shade: a swipe from the top; recents:
   PRESS_HOME; pinch, volume, power and questions to the user: IDLE;
 - an answer: STATUS_TASK_COMPLETE with the answer as its typed text (so no empty answer).
@@ -68,7 +68,7 @@ def _write(action: r.Action, _: Scale) -> str:
 
 
 def decision(action: r.Action) -> str:
-    """The action without a plan, as Auto-UI's prompts list past actions."""
+    """Write the action without a plan, as Auto-UI's prompts list past actions."""
     touch, lift, text = _NOWHERE, _NOWHERE, ""
     match action:
         case r.Tap(x, y) | r.LongPress(x, y):
@@ -106,7 +106,7 @@ def _rounded(x: float, y: float) -> Point:
 
 
 def _written(x: float, y: float) -> str:
-    """As Python prints a list of floats, which is what Auto-UI was trained on."""
+    """Format a point as Python prints a list of floats, which is what Auto-UI was trained on."""
     down, across = (f"{share:.4f}".rstrip("0") for share in (y, x))
     return "[" + ", ".join(f"{n}0" if n.endswith(".") else n for n in (down, across)) + "]"
 
@@ -146,4 +146,4 @@ def _point(fields: Fields, name: str) -> Point:
     return numbers[1], numbers[0]
 
 
-AITW = Dialect("aitw", INSTRUCTIONS, _write, _read)  # shares of the screen; no scale is used
+AITW = Dialect("aitw", INSTRUCTIONS, _write, _read)  # coordinates are fractions; ignores the scale

@@ -1,4 +1,4 @@
-"""AndroidWorld's JSON actions, for its agents (M3A, T3A and theirs) and its server.
+"""AndroidWorld's JSON actions, for its agents (M3A, T3A and others) and its server.
 
     {"action_type":"click","x":540,"y":1200}    {"action_type":"long_press","x":540,"y":1200}
     {"action_type":"scroll","direction":"down"} {"action_type":"input_text","text":"milk, eggs"}
@@ -6,16 +6,16 @@
     {"action_type":"status","goal_status":"complete"}
     navigate_back, navigate_home, keyboard_enter, wait
 
-Places are pixels of the picture. What it cannot say: where a swipe begins and ends and how long it
-takes, only the direction that it scrolls in; how long to wait. An `index` into a list of elements
-is unreadable here, since a policy sees pixels only. Of the rarer actions it has `double_tap`; a
-drag and drop is written as the scroll in its direction, recents as navigate_home, the shade as a
-scroll up, and pinch, volume, power and questions to the user as wait.
+Points are in pixels of the picture. The format cannot express where a swipe begins and ends or how
+long it takes, only the direction that it scrolls in; nor how long to wait. An `index` into a list
+of elements is unreadable here, since a policy sees pixels only. Of the rarer actions it has
+`double_tap`; a drag and drop is written as the scroll in its direction, recents as navigate_home,
+the shade as a scroll up, and pinch, volume, power and questions to the user as wait.
 
-Read as AndroidWorld performs it: scrolling goes from the middle of the screen to an edge, and its
-`swipe` is a scroll the other way round for up and down, but the same way for left and right. Two
-things differ. `input_text` types and does no more (AndroidWorld taps a field before and presses
-Enter after), and `answer` ends the episode.
+Actions are read as AndroidWorld performs them: scrolling goes from the middle of the screen to an
+edge, and `swipe` is a scroll in the opposite direction for up and down, but in the same direction
+for left and right. Two things differ: `input_text` only types (AndroidWorld taps a field before and
+presses Enter after), and `answer` ends the episode.
 """
 
 from __future__ import annotations

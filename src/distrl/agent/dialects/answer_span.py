@@ -1,7 +1,7 @@
-"""Finds the action in a model's whole output: after the thoughts, in a tag, in a code fence.
+"""Finds the action in a model's whole output: after the thoughts, in a tag or in a code fence.
 
-An output that begins with an action is taken as it is, so that text to be typed may hold anything,
-even the marks that are searched for here. Failures are `InvalidAction` with a reason.
+Output that begins with an action is taken as it is, so that text to be typed may contain anything,
+even the tags that are searched for here. Failures are `InvalidAction` with a reason.
 """
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from distrl.agent.dialects.fields import plain
 from distrl.agent.dialects.loose_reader import LooseReader, Value, unescaped
 from distrl.errors import InvalidAction
 
-MAX_CHARACTERS = 50_000  # characters; beyond it nothing is searched
-MAX_ATTEMPTS = 20  # places where an action may begin
+MAX_CHARACTERS = 50_000  # longer outputs are rejected unsearched
+MAX_ATTEMPTS = 20  # candidate starts of an action that are tried
 
 _END_OF_THOUGHT = re.compile(r"</think(?:ing)?>", re.IGNORECASE)
 _THOUGHT = re.compile(r"<think(?:ing)?>", re.IGNORECASE)
@@ -25,7 +25,7 @@ _BRACE = re.compile(r"\{(?=\s*[\"'“”‘’「}\w])")
 
 
 def without_thoughts(text: str, openings: tuple[str, ...]) -> str:
-    """The output after its thoughts; all of it, if it begins with one of these openings."""
+    """Return the output after its thoughts, or all of it if it begins with one of `openings`."""
     if len(text) > MAX_CHARACTERS:
         raise InvalidAction(
             f"it has {len(text):,} characters; an answer has {MAX_CHARACTERS:,} at most"
@@ -40,13 +40,13 @@ def without_thoughts(text: str, openings: tuple[str, ...]) -> str:
 
 
 def after_action_label(text: str) -> str:
-    """What follows the first "Action:" that begins a line; everything, if there is none."""
+    """Return what follows the first "Action:" at the start of a line, or else the whole text."""
     label = _ACTION_LABEL.search(text)
     return text[label.end() :] if label else text
 
 
 def first_object(text: str, names: Collection[str]) -> dict[str, Value]:
-    """The first object that has a member of one of these (plain) names."""
+    """Return the first JSON object that has a member with one of these `plain` names."""
     reasons = []
     for _, brace in zip(range(MAX_ATTEMPTS), _BRACE.finditer(text), strict=False):
         try:
@@ -57,14 +57,14 @@ def first_object(text: str, names: Collection[str]) -> dict[str, Value]:
         if any(plain(name) in names for name in members):
             return members
         reasons.append(f"there is no {' or '.join(names)} in its JSON")
-    if not reasons and '{\\"' in text:  # JSON written as a text within JSON
+    if not reasons and '{\\"' in text:  # JSON as an escaped string within JSON
         return first_object(unescaped(text), names)
     raise InvalidAction(reasons[0] if reasons else "there is no JSON object in it")
 
 
 def first_call(text: str, beginning: re.Pattern[str]) -> tuple[str, dict[str, Value]]:
-    """The first call that can be read, with its arguments; `beginning` is a name (its first group)
-    with the opening bracket.
+    """Return name and arguments of the first call that can be parsed; `beginning` matches a name
+    (its first group) and the opening bracket.
     """
     reasons = []
     for _, call in zip(range(MAX_ATTEMPTS), beginning.finditer(text), strict=False):

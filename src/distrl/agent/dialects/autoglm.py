@@ -1,21 +1,21 @@
-"""AutoGLM's phone language: one call to `do`, or to `finish`, in an answer tag.
+"""AutoGLM's action format for phones: one call to `do` or `finish` in an answer tag.
 
     <think>The field is at the top.</think><answer>do(action="Tap", element=[500,120])</answer>
 
 and likewise Long Press (element), Swipe (start, end), Type (text), Launch (app), Back, Home, Wait
-(duration="2 seconds") and Enter; finish(message="...") ends the task. Places count to 1000 in both
-directions, and 999 is the largest that is written. Actions are written without a thought, for none
-is known.
+(duration="2 seconds") and Enter; finish(message="...") ends the task. Coordinates run to 1000 in
+both directions, and 999 is the largest that is written. Actions are written without a thought,
+since an `Action` records none.
 
-What it cannot say: how long a swipe takes, and an empty answer; `finish` with a message is an
-answer, without one it is done. Impossible is written as Take_over, with which AutoGLM hands a task
+The format cannot express the duration of a swipe or an empty answer: `finish` with a message is an
+answer, without one it means done. Impossible is written as Take_over, by which AutoGLM hands a task
 back to its user. Enter is not among the actions of the released models; programs built on them
-added it. Text is escaped as in Python, and quotes that a model forgot to escape are forgiven.
+added it. Text is escaped as in Python; quotes that a model forgot to escape are tolerated.
 
-Double Tap is a double tap, and Interact asks the user; its message is the question, and the reply
-stands beside it in what is written of the past. Other rare actions are written as the nearest: a
-drag and drop as a Swipe, the shade as one from the top, recents as Home, pinch, volume and power as
-Wait. Unreadable here: Note and Call_API, which no phone of ours knows.
+Double Tap is a double tap, and Interact asks the user: its message is the question, and past
+actions also carry the reply. Other rare actions are written as the nearest available: a drag and
+drop as a Swipe, the shade as a Swipe from the top, recents as Home, pinch, volume and power as
+Wait. Note and Call_API are unreadable here: our devices have no such actions.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ _KNOWN = (
     "Tap, Double Tap, Long Press, Swipe, Type, Launch, Back, Home, Enter, Wait, Interact and "
     "Take_over"
 )
-# prose has brackets too: "what to do (if anything)" is no call
+# Prose has brackets too: "what to do (if anything)" is not a call.
 _CALL = re.compile(
     r"\b(do\s?[(（](?=\s*[\"'“]?action\b)|finish\s?[(（](?=\s*(?:message\b|[)）\"'“]|\Z)))",
     re.IGNORECASE,

@@ -1,4 +1,4 @@
-"""Our own dialect: one word says what to do, one word says where. The starter model speaks it.
+"""Our own dialect, used by the starter model: one word for the action, one word for the place.
 
     <tap><17,40>            <hold><17,40>           <swipe><18,54><18,18><8>
     <type>any text          <open>Name of an app    <answer>any text
@@ -6,11 +6,11 @@
 
 A place is a cell of a grid of 36 columns and 72 rows over the screen (10 × 10 pixels of the
 simulated phone), and means the cell's middle. A swipe may end with its duration in tenths of a
-second, as a place-like word; without one it takes 0.3 s. Text runs to the end, exactly as it is.
+second, in angle brackets; without one it takes 0.3 s. Text runs to the end, exactly as it is.
 
-Its words are the starter's tokens, so there are no new ones: of the rarer actions a double tap is
-written as a tap, a drag and drop as a slow swipe, the shade as a swipe from the top, recents as
-home, and pinch, volume, power and questions to the user as a wait.
+The words are tokens of the starter's fixed vocabulary, so none can be added for rarer actions: a
+double tap is written as a tap, a drag and drop as a slow swipe, the shade as a swipe from the top,
+recents as home, and pinch, volume, power and questions to the user as a wait.
 """
 
 from __future__ import annotations
@@ -96,7 +96,7 @@ def _read(text: str, _: Scale) -> r.Action:
 
 
 def place(x: float, y: float) -> str:
-    """The cell that a point lies in."""
+    """Return the token of the cell that contains a point."""
     column, row = min(int(x * COLUMNS), COLUMNS - 1), min(int(y * ROWS), ROWS - 1)
     return f"<{column},{row}>"
 

@@ -1,22 +1,22 @@
-"""A dialect: a way of writing actions that some family of models was trained on.
+"""A dialect: the text format for actions that some family of models was trained on.
 
-`read` never raises: any text at all yields an action, or an `Unreadable` that says why not.
-`write` followed by `read` gives the action back, as exactly as the dialect's coordinates allow;
-what a dialect cannot express is written as the nearest that it can, and its module says which. Of
-the rarer actions (double tap, drag and drop, pinch, recents, shade, volume, power, a question to
-the user) a dialect `says` which it has words for; the others are written as `nearest` has it.
+`read` never raises: any text yields an action, or an `Unreadable` that gives the reason. `write`
+followed by `read` returns the same action, up to the rounding of the dialect's coordinates. What a
+dialect cannot express is written as the nearest action that it can; its module lists these. Of the
+rarer actions (double tap, drag and drop, pinch, recents, shade, volume, power, a question to the
+user), `says` lists those that a dialect can write; `nearest` replaces the others.
 
-Readers are tolerant of form and strict about meaning. Quotes of the wrong kind, code fences,
-thoughts around the action or a missing bracket at the end are forgiven; a place off the screen, a
-number that was cut off, or a gesture that this phone does not know is not guessed at. Of several
-actions in one answer the first is meant: the others were decided on without seeing its screen.
-Text with half of a surrogate pair in it is no text, and is not typed. Of answers that have to be
-searched for their action, those beyond 50,000 characters are not.
+Readers tolerate errors of form but not of meaning. Wrong quotes, code fences, thoughts around the
+action and a missing bracket at the end are accepted. A place off the screen, a truncated number and
+an unknown gesture are unreadable; nothing is guessed. Of several actions in one answer the first
+counts: the model chose the others without seeing the screens they would act on. Text with half of a
+surrogate pair is invalid and not typed. An answer of over 50,000 characters is not searched for its
+action.
 
 A place may be [x, y], (x, y), "x,y", "<point>x y</point>", {"x": x, "y": y}, or a box of two
-corners, which means its middle. One unit beyond the far edge is the edge (some count to 999
-and some to 1000); anything further out is refused rather than moved. So are shares of the screen
-where pixels are counted: as pixels they would be the top left corner, which is never meant.
+corners, which means its middle. One unit beyond the far edge counts as the edge (some models count
+to 999 and some to 1000); anything further out is an error. So are fractions of the screen where
+pixels are expected: as pixels they would all be the top left corner, which is never meant.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _NUMBER = re.compile(r"[-+]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]+)?
 
 
 class ImageSize(NamedTuple):
-    """The picture as the model saw it, after resizing, in pixels. Some dialects count in these."""
+    """The size in pixels of the picture as the model saw it; some dialects count in these."""
 
     width: int
     height: int
@@ -62,9 +62,9 @@ class ImageSize(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """How places are counted: `across` and `down` units for the screen. The last unit that is
-    written is the edge itself (`to_edge`), or else the one before it, as for pixels. `listed` are
-    the elements that the model was told of, where a place may be meant by one.
+    """The units of coordinates: the screen is `across` by `down` units. The largest coordinate that
+    is written is the edge itself (`to_edge`), or else one less, as for pixels. `listed` are the
+    elements in the prompt, for dialects in which an element's number stands for a place.
     """
 
     across: int
@@ -84,7 +84,7 @@ class Scale:
         )
 
     def read(self, value: Value, name: str) -> tuple[float, float]:
-        """The point that a value gives; `name` says in a refusal what the value was for."""
+        """Convert a value to a point in fractions of the screen; errors mention `name`."""
         numbers = numbers_in(value)
         if len(numbers) not in (2, 4):
             raise InvalidAction(f"{name} is no place such as [x, y]: {value!r:.60}")
@@ -100,11 +100,11 @@ class Scale:
 
 @dataclass(frozen=True, slots=True)
 class Dialect:
-    """One way of writing actions. Its reader may raise `InvalidAction` with the reason.
+    """A text format for actions. Its `reader` may raise `InvalidAction` with the reason.
 
-    `numbers`: it means elements by their numbers in the prompt; others count places, and are told
-    those of elements. `past_writer` writes an action of the past and what it touched, where that is
-    told otherwise than it is answered.
+    `numbers`: answers name elements by their numbers in the prompt; other dialects use coordinates,
+    so their prompts give each element's place. `past_writer` writes a past action and the element
+    it touched, where prompts show past actions in another form than answers.
     """
 
     name: str
@@ -114,7 +114,7 @@ class Dialect:
     scale: Scale | None = None  # None: pixels of the picture
     numbers: bool = False
     past_writer: Callable[[Action, Scale, Element | None], str] | None = None
-    says: tuple[type[Action], ...] = ()  # those of `RARE` that it has words for
+    says: tuple[type[Action], ...] = ()  # the actions of `RARE` that it can write
 
     def write(self, action: Action, image: ImageSize, listed: ElementList | None = None) -> str:
         if isinstance(action, Unreadable):
@@ -122,11 +122,11 @@ class Dialect:
         return self.writer(self.sayable(action), self.scale_for(image, listed))
 
     def sayable(self, action: Action) -> Action:
-        """The action itself, or the nearest that the dialect has words for."""
+        """Return the action itself, or the nearest one that the dialect can write."""
         return action if isinstance(action, self.says) else nearest(action)
 
     def write_past(self, action: Action, image: ImageSize, touched: Element | None) -> str:
-        """An action of the past, for a prompt."""
+        """Write a past action, for a prompt."""
         if self.past_writer is None:
             return self.write(action, image)
         return self.past_writer(self.sayable(action), self.scale_for(image), touched)
@@ -148,7 +148,7 @@ RARE = (
 
 
 def nearest(action: Action) -> Action:
-    """What comes nearest to a rare action for those who have no word for it."""
+    """Return the nearest common action to a rare one; return a common one as it is."""
     match action:
         case DoubleTap(x, y):
             return Tap(x, y)
@@ -165,7 +165,7 @@ def nearest(action: Action) -> Action:
 
 
 def word_for(words: dict[str, Action], action: Action) -> str:
-    """The first word that means this action."""
+    """Return the first word that stands for this action."""
     return next(word for word, meant in words.items() if meant == action)
 
 
@@ -176,7 +176,7 @@ def _share(number: float, units: int, what: str) -> float:
 
 
 def numbers_in(value: Value) -> list[float]:
-    """The numbers of a place; none at all, if anything else is among them."""
+    """Return the numbers of a place, or an empty list if it contains anything else."""
     match value:
         case Number():
             return [value.value]

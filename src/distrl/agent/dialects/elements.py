@@ -1,20 +1,20 @@
-"""Actions for models that read: an element is meant by its number in the prompt's list.
+"""The dialect of models that read element lists: elements go by their numbers in the prompt.
 
     tap 7            hold 7               type 5: any text      set 9 40%
     scroll down      scroll 3 up          shade                 open: Name of an app
     answer: any text back home enter wait 5 done impossible     tap 512,730
 
-`type 5: …` types where 5 has the focus; where it has not, 5 is tapped to get it, and the text is
-for the next answer: an answer is one action. `set` touches a slider at a share of its length.
-`scroll` moves what can be scrolled, the largest of it unless a number says which; it says where the
-reader wants to look. `shade` pulls it down from the top edge. What is not in the list is meant by
-its place in thousandths of the screen. Text runs to the end, exactly as it is.
+`type 5: …` types if element 5 has the focus. If not, it taps 5 instead, and the text must come with
+the next answer: an answer is one action. `set` taps a slider at a fraction of its length. `scroll`
+scrolls the element of that number, or without one the largest scrollable element; its direction is
+where to look. `shade` pulls the notification shade down from the top edge. What is not in the list
+is given by its place in thousandths of the screen. Text runs to the end, exactly as it is.
 
-What it cannot say: where a swipe begins and ends, how long it takes, and most of the rarer actions.
-In what is taught and told of the past, a double tap is a tap, a drag and drop a scroll that way,
-recents is home, and a pinch, a volume or power key and a question to the user are a wait; only the
-shade has a word. Past actions are told with what they touched, since numbers change from screen to
-screen.
+The format cannot express where a swipe begins and ends, how long it takes, or most rarer actions.
+In demonstrations and past actions a double tap is a tap, a drag and drop a scroll that way, recents
+is home, and a pinch, a volume or power key and a question to the user are a wait; only the shade
+has a word. Past actions are written with the role and label of what they touched, since numbers
+change from screen to screen.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ INSTRUCTIONS = (
     "thousandths of the screen."
 )
 SHADE = r.Swipe(0.5, 0.005, 0.5, 0.6)
-FROM_EDGE = 0.02  # of the screen: a swipe down from there pulls the shade
-STROKE = (0.75, 0.25)  # of what is scrolled: where the finger begins and ends
-SECONDS = 0.8  # slow enough that nothing is flung past what was looked for
+FROM_EDGE = 0.02  # of the screen's height: a swipe down from above this pulls the shade
+STROKE = (0.75, 0.25)  # where the finger begins and ends, in fractions of the scrolled element
+SECONDS = 0.8  # slow enough to avoid a fling past the content looked for
 EMPTY = ElementList((), 1, 1)
 
 _PLAIN: dict[str, r.Action] = {
@@ -104,7 +104,7 @@ def _write_swipe(swipe: r.Swipe, listed: ElementList) -> str:
 
 
 def _write_past(action: r.Action, scale: Scale, touched: Element | None) -> str:
-    """What was done, and to what: the numbers of that screen are no longer known."""
+    """Write what was done, and to which element: its number is not valid on the current screen."""
     match action:
         case r.Tap() | r.LongPress() if touched is not None:
             label = touched.text or touched.detail
@@ -170,7 +170,7 @@ def _read_scroll(said: str, listed: ElementList) -> r.Action:
 
 
 def _within(element: Element, stroke: r.Swipe, listed: ElementList) -> r.Swipe:
-    """The stroke over the middle of an element, half as long as that is."""
+    """Return the stroke in the middle of an element, half as long as the element."""
     left, top, right, bottom = element.bounds
     begin, end = STROKE if direction_of(stroke) in ("down", "right") else STROKE[::-1]
     if direction_of(stroke) in ("up", "down"):

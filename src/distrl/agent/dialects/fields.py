@@ -1,9 +1,9 @@
-"""The named parts of an action as a model gave them, asked for one by one.
+"""Typed access to the named fields of an action as a model wrote them.
 
-Names match however they are cased or joined: app_name, appName and "App Name" are one name. What
-is missing or of another type raises an `InvalidAction`. `key` and `outcome` read actions that are
-one word, with no place and no text. `scroll` reads a direction as a stroke of the finger: it says
-where the reader wants to look, so to scroll down, to what lies below, the finger moves up.
+Names match in any case and with any separators: app_name, appName and "App Name" are one name. A
+missing field, or one of another type, raises `InvalidAction`. `key` and `outcome` read actions that
+are one word, with no place and no text. `scroll` turns a direction into a finger stroke: the
+direction is where to look, so to scroll down, to the content below, the finger moves up.
 """
 
 from __future__ import annotations
@@ -34,19 +34,19 @@ _LONE_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def plain(word: str) -> str:
-    """The word that press_back, PressBack and "Press Back" all are: pressback."""
+    """Normalise a word: press_back, PressBack and "Press Back" all become pressback."""
     return re.sub(r"[\W_]+", "", word).casefold()
 
 
 def whole(text: str) -> str:
-    """The text, unless it could not be stored or sent."""
+    """Return the text; raise `InvalidAction` if it could not be stored or sent."""
     if _LONE_SURROGATE.search(text):
         raise InvalidAction("its text has half of a surrogate pair in it, which is no character")
     return text
 
 
 class Fields:
-    """The fields of one action; several names for a field are tried in their order."""
+    """The fields of one action. Where several names are given, the first that exists is used."""
 
     def __init__(self, values: Mapping[str, Value]) -> None:
         self._values = {plain(name): value for name, value in values.items()}
@@ -58,7 +58,7 @@ class Fields:
         return self._values.get(plain(name))
 
     def text(self, *names: str) -> str:
-        """A text; a number counts as one, with the digits it was written with."""
+        """Return a text field; a number is returned with the digits it was written with."""
         value = self._find(names)
         if isinstance(value, Number):
             return value.digits
@@ -68,12 +68,12 @@ class Fields:
         return whole(value)
 
     def word(self, *names: str) -> str:
-        """A text as a plain word; empty where there is none."""
+        """Return a text field as a `plain` word, or "" if there is none."""
         value = self._find(names)
         return plain(value) if isinstance(value, str) else ""
 
     def seconds(self, *names: str, default: float) -> float:
-        """A duration such as 3, "3" or "3 seconds"."""
+        """Return a duration such as 3, "3" or "3 seconds"."""
         value = self._find(names)
         if value is None:
             return default
@@ -84,7 +84,7 @@ class Fields:
         return float(found.group(1))
 
     def point(self, scale: Scale, *names: str) -> tuple[float, float]:
-        """A place, in shares of the screen; of a box its middle."""
+        """Return a point in fractions of the screen; for a box, its middle."""
         value = self._find(names)
         if value is None:
             raise InvalidAction(f"{names[0]} is missing")
@@ -95,8 +95,8 @@ class Fields:
         return next((value for value in found if value is not None), None)
 
 
-LENGTH = 0.4  # of the screen
-MARGIN = 0.1  # a stroke from the very edge of a phone is a gesture of the system
+LENGTH = 0.4  # length of a stroke, as a fraction of the screen
+MARGIN = 0.1  # distance from the edge, where strokes would be system gestures
 
 _FINGER = {"down": (0, -1), "up": (0, 1), "right": (-1, 0), "left": (1, 0)}
 
@@ -118,7 +118,7 @@ _OUTCOMES: dict[str, Action] = {
 
 
 def key(name: str) -> Action:
-    """The key or system button of a name such as "Back", "enter" or KEYCODE_HOME."""
+    """Return the action for a key or system button such as "Back", "enter" or KEYCODE_HOME."""
     action = _KEYS.get(plain(name).removeprefix("keycode"))
     if action is None:
         raise InvalidAction(
@@ -129,7 +129,7 @@ def key(name: str) -> Action:
 
 
 def outcome(word: str) -> Action:
-    """What an agent says of its task at the end."""
+    """Return `Done` or `Impossible` for a status word with which a model ends its task."""
     action = _OUTCOMES.get(plain(word))
     if action is None:
         raise InvalidAction(f"{word[:40]!r} says neither that it is done nor that it cannot be")
@@ -137,7 +137,7 @@ def outcome(word: str) -> Action:
 
 
 def scroll(direction: str, x: float = 0.5, y: float = 0.5) -> Swipe:
-    """The stroke that scrolls what is at this point; it is centred there as far as it fits."""
+    """Return the stroke that scrolls what is at this point, centred there as far as it fits."""
     if direction not in _FINGER:
         raise InvalidAction(f"direction is {direction[:40]!r}, not one of {', '.join(_FINGER)}")
     right, down = (LENGTH / 2 * way for way in _FINGER[direction])
@@ -146,7 +146,7 @@ def scroll(direction: str, x: float = 0.5, y: float = 0.5) -> Swipe:
 
 
 def direction_of(stroke: Swipe) -> str:
-    """The direction that a stroke scrolls in, by the way it goes furthest."""
+    """Return the direction that a stroke scrolls in, by the axis along which it is longer."""
     right, down = stroke.to_x - stroke.x, stroke.to_y - stroke.y
     if abs(right) > abs(down):
         return "left" if right > 0 else "right"
@@ -154,6 +154,6 @@ def direction_of(stroke: Swipe) -> str:
 
 
 def _inside(middle: float, reach: float) -> float:
-    """The middle of a stroke that keeps clear of the edges, if it moves along this side at all."""
+    """Clamp a stroke's middle so that the stroke keeps `MARGIN` from the edges along its axis."""
     least = reach + MARGIN if reach else 0.0
     return min(max(middle, least), 1.0 - least)

@@ -1,11 +1,11 @@
-"""Reads values and arguments of calls as models write them: nearly JSON, or nearly Python.
+"""A tolerant parser of values and call arguments as models write them: nearly JSON or Python.
 
-What is valid JSON is read as JSON has it. Forgiven besides: single and Chinese quotes, quotes
-inside a text that should have been escaped, raw line breaks, names without quotes, Python's `None`
-and tuples, trailing, missing or full-width commas, and closing brackets that are missing at the
-end. Not forgiven is an end in the middle of a text, a list, a number or a word: what is left of it
-may mean something else than the whole. Every failure is an `InvalidAction` that says why; time
-grows with the length of the text and no faster.
+Valid JSON is read as JSON. It also accepts single and Chinese quotes, unescaped quotes inside a
+string, raw line breaks, names without quotes, Python's `None` and tuples, trailing, missing or
+full-width commas, and missing closing brackets at the end. It rejects input that ends in the middle
+of a string, a list, a number or a word: the truncated part may mean something else than the whole.
+Every failure is an `InvalidAction` with the reason; the running time is linear in the length of the
+text.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from typing import TypeAlias
 
 from distrl.errors import InvalidAction
 
-DEEPEST = 8  # brackets within brackets; an action needs three
+DEEPEST = 8  # maximum nesting of brackets; an action needs three levels
 
 CLOSING_QUOTES = {'"': '"', "'": "'", "“": "”", "”": "”", "‘": "’", "’": "’", "「": "」"}
 _NAME_IN_QUOTES = r"(?:\"(?:\\.|[^\"\\\n])*\"|'[^'\n]*'|[“”‘’「][^“”‘’」\n]*[”’」])"
-_CUT = r"\Z|</|<\||```"  # nothing that belongs to the action can follow
+_CUT = r"\Z|</|<\||```"  # end of the action: end of text, a closing or special token, a fence
 _COMMA = "[,，、]"
 
-# A quote ends its text only where one of these follows; else it belongs to the text.
+# A quote ends its string only if one of these follows; otherwise it is part of the string.
 _AFTER_NAME = re.compile(r"\s*[:：]")
 _AFTER_MEMBER = re.compile(
     rf"\s*(?:[}}\]]|{_CUT}|{_COMMA}\s*(?:[}}\]]|\Z|\w+\s*[:：])"
@@ -46,7 +46,7 @@ _CONSTANTS = {"true": True, "false": False, "null": None, "none": None}
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Number:
-    """A number with the digits it was written with: typed text may be a telephone number."""
+    """A number that keeps its digits as written: text to be typed may be a telephone number."""
 
     digits: str
 
@@ -62,15 +62,15 @@ Value: TypeAlias = "str | Number | bool | list[Value] | dict[str, Value] | None"
 
 
 class LooseReader:
-    """Reads one value, or the arguments of one call, from a place in a text onwards."""
+    """A parser of one value, or the arguments of one call, from position `at` of a text."""
 
     def __init__(self, text: str, at: int = 0) -> None:
         self._text = text
         self._at = at
 
     def arguments(self) -> dict[str, Value]:
-        """The arguments of a call whose opening bracket lies behind; those without a name are
-        called "0", "1" and so on.
+        """Parse the arguments of a call, from after its opening bracket; those without a name get
+        the names "0", "1" and so on.
         """
         found: dict[str, Value] = {}
         while not self._eat(")）") and not _CUT_OFF.match(self._text, self._at):
@@ -82,7 +82,7 @@ class LooseReader:
         return found
 
     def value(self, after: re.Pattern[str] = _AFTER_ITEM, depth: int = 0) -> Value:
-        """The value that begins here; a closing quote is one where `after` follows."""
+        """Parse the value that begins here; a quote ends a string only where `after` follows."""
         if depth > DEEPEST:
             raise InvalidAction(f"brackets are nested more than {DEEPEST} deep")
         if self._eat("{"):
@@ -97,7 +97,7 @@ class LooseReader:
         return self._bare()
 
     def members(self, depth: int = 0) -> dict[str, Value]:
-        """The members of an object, up to its closing bracket, which may be missing."""
+        """Parse the members of an object, up to its closing bracket, which may be missing."""
         found: dict[str, Value] = {}
         while not self._eat("}") and not _CUT_OFF.match(self._text, self._at):
             name = self._member_name()
@@ -109,10 +109,10 @@ class LooseReader:
         return found
 
     def _ends_members(self) -> bool:
-        """Or goes on with a name, where only the comma is missing."""
+        """Return whether the object ends here, or continues with a quoted name without a comma."""
         follows = self._text[self._at : self._at + 1]
         at_end = follows in ("}", "]", "") or _CUT_OFF.match(self._text, self._at) is not None
-        if follows == "]":  # the wrong bracket, but a bracket
+        if follows == "]":  # the wrong closing bracket is accepted
             self._at += 1
         return at_end or follows in CLOSING_QUOTES
 
@@ -130,7 +130,7 @@ class LooseReader:
         while not self._eat("])）"):
             if _CUT_OFF.match(self._text, self._at):
                 raise InvalidAction("it ends in the middle of a list")
-            if self._text[self._at] == "}":  # the wrong bracket, but a bracket
+            if self._text[self._at] == "}":  # the wrong closing bracket is accepted
                 break
             found.append(self.value(_AFTER_ITEM, depth + 1))
             self._eat(",，、;")
@@ -158,7 +158,7 @@ class LooseReader:
         return _CONSTANTS.get(found.group().lower(), found.group())
 
     def _eat(self, signs: str) -> bool:
-        """Step over one of these signs, if it is next."""
+        """Skip white space, then one of these characters; return whether one was there."""
         space = _SPACE.match(self._text, self._at)
         self._at = space.end() if space else self._at
         if self._text[self._at : self._at + 1] not in tuple(signs):
@@ -173,7 +173,7 @@ class LooseReader:
 
 
 def unescaped(raw: str) -> str:
-    """Escapes of JSON and Python resolved; a backslash before anything else stays."""
+    """Resolve escapes of JSON and Python; a backslash before anything else stays."""
 
     def sign(match: re.Match[str]) -> str:
         code = match.group(1)

@@ -1,4 +1,4 @@
-"""The `mobile_use` tool call of the Qwen-VL models, and of many that were trained from them.
+"""The `mobile_use` tool call of the Qwen-VL models, and of many models trained from them.
 
     <tool_call>
     {"name": "mobile_use", "arguments": {"action": "click", "coordinate": [540, 1200]}}
@@ -9,13 +9,13 @@ type (text), open (text), answer (text), system_button (button: Back, Home, Ente
 terminate (status: success, failure). Qwen2.5-VL counts pixels of the picture as it was resized for
 the model, Qwen3-VL counts 0 to 999 in both directions.
 
-What it cannot say: how long a swipe takes. `answer` is not among Qwen2.5-VL's own actions, but it
-is in the description of the tool that the model is given. Read besides: `swipe` with a direction,
-the way that the finger goes, in place of its end; `drag`; and `key` for back, home and enter.
-Of the rarer actions it has `key` for volume_up, volume_down, power, app_switch (recents) and
-notification (the shade), and `ask_user` (or `interact`), whose `text` is the question; the reply
-stands beside it in what is written of the past. A double tap is written as a click, a drag and drop
-as a swipe, a pinch as a wait. The Menu button and other keys are unreadable.
+The format cannot express the duration of a swipe. `answer` is not among Qwen2.5-VL's own actions,
+but our tool description includes it. The reader also accepts `swipe` with a direction (that of the
+finger) in place of its end; `drag`; and `key` for back, home and enter. Of the rarer actions it has
+`key` for volume_up, volume_down, power, app_switch (recents) and notification (the shade), and
+`ask_user` (or `interact`), whose `text` is the question; past actions also carry the reply. A
+double tap is written as a click, a drag and drop as a swipe, a pinch as a wait. The Menu button and
+other keys are unreadable.
 """
 
 from __future__ import annotations
@@ -93,7 +93,7 @@ def _arguments(action: r.Action, scale: Scale) -> Arguments:
 
 
 def _called(text: str) -> Fields:
-    """The arguments of the first call, whether in a call, in a text, or by themselves."""
+    """Return the arguments of the first call: nested in it, as a JSON string, or at top level."""
     call = first_object(text, ("arguments", "action", "parameters"))
     fields = Fields(call)
     arguments = next((v for k, v in call.items() if plain(k) in ("arguments", "parameters")), None)
@@ -102,7 +102,7 @@ def _called(text: str) -> Fields:
     if not isinstance(arguments, dict):
         return fields
     tool = fields.word("name")
-    if tool in {plain(action) for action in ACTIONS}:  # the action in place of the tool
+    if tool in {plain(action) for action in ACTIONS}:  # the action's name as that of the tool
         arguments = {"action": tool, **arguments}
     elif tool and tool != plain(TOOL):
         raise InvalidAction(f"it calls {fields.text('name')[:40]!r}; the only tool is {TOOL}")
@@ -151,7 +151,7 @@ def _stroke(fields: Fields, scale: Scale) -> r.Swipe:
 
 
 def _instructions(where: str) -> str:
-    """The description of the tool, as function calling has it."""
+    """Return the system text, with the tool described as in function calling."""
     point = {"type": "array", "description": f"[x, y] from the top left corner: {where}."}
     says = "\n".join(f"* `{action}`: {what}" for action, what in ACTIONS.items())
     properties = {

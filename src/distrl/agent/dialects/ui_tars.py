@@ -1,4 +1,4 @@
-"""UI-TARS: calls in the manner of Python, after a thought.
+"""UI-TARS: Python-like calls after a thought.
 
     Thought: The search field is at the top.
     Action: click(start_box='<|box_start|>(540,210)<|box_end|>')
@@ -6,14 +6,15 @@
 and likewise long_press(start_box), drag(start_box, end_box), type(content), open_app(app_name),
 press_back(), press_home(), press_enter(), wait(), finished(content) and call_user(). UI-TARS-1.5
 counts pixels of the picture as it was resized for the model; the first UI-TARS (and Doubao after
-it) counts to 1000 in both directions. Actions are written without a thought, for none is known.
+it) counts to 1000 in both directions. Actions are written without a thought, since an `Action`
+records none.
 
-What it cannot say: how long a swipe or a wait takes (`wait` is 5 seconds, as the models are told),
-and an empty answer. `finished` with a content is an answer, without one it is done. `call_user` is
-what an agent does that cannot go on, so it means impossible.
+The format cannot express the duration of a swipe or a wait (`wait` is 5 seconds, as the models are
+told), nor an empty answer. `finished` with a content is an answer, without one it means done.
+`call_user` is the call of an agent that cannot continue, so it means impossible.
 
-Read besides: `scroll` with two boxes, or with one and a direction (which is where to look); points
-as <point>x y</point> under the names point, start_point and end_point; hotkey(key='enter').
+The reader also accepts `scroll` with two boxes, or with one box and a direction (where to look);
+points as <point>x y</point> named point, start_point and end_point; and hotkey(key='enter').
 
 Of the rarer actions it has left_double for a double tap, press_recent, and hotkey for volume_up,
 volume_down, power and notification (the shade). A drag and drop is written as a drag, a pinch and a
@@ -54,7 +55,7 @@ _NAMES = (
     "open_?app|launch|press_?back|press_?home|press_?enter|press_?recent|hotkey|wait|finished|"
     "call_?user"
 )
-# prose has brackets too: "click (the button)" is no call
+# Prose has brackets too: "click (the button)" is not a call.
 _CALL = re.compile(
     rf"\b({_NAMES})\s?[(（](?=\s*(?:\w+\s*[=:：]|[)）\[(\"'“‘<\d]|\Z))", re.IGNORECASE
 )
@@ -124,7 +125,7 @@ def _box(scale: Scale, x: float, y: float) -> str:
 
 
 def _quoted(text: str) -> str:
-    """In single quotes, with both kinds of quotes escaped, as the models are told to."""
+    """Put text in single quotes, with both kinds of quotes escaped, as the models are told to."""
     escaped = json.dumps(text, ensure_ascii=False)[1:-1].replace("'", "\\'")
     return f"'{escaped}'"
 

@@ -1,1 +1,1 @@
-"""The families of models that we know: what each wants for inputs."""
+"""The supported model families: how the inputs of each are built."""

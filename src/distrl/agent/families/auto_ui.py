@@ -1,12 +1,12 @@
-"""Auto-UI, the model of the paper: T5 that looks at screenshots through a gate.
+"""Auto-UI, the model of the DistRL paper: T5 with gated cross-attention to screenshots.
 
-Auto-UI has no class in transformers, so this is one of ours, in the shape of its publication: an
-image encoder of BLIP-2 makes one vector of each screenshot, a projection brings it to T5's width,
-the encoded words attend to it (one head), and a gate decides, word by word and number by number,
-how much of that replaces the word. The decoder is T5's and knows nothing of pictures.
+Transformers has no class for Auto-UI, so this is our own, as published: the image encoder of BLIP-2
+makes one vector of each screenshot, a projection brings it to T5's width, the encoded words attend
+to it (one head), and an elementwise sigmoid gate mixes the result into each word's state. The
+decoder is T5's and gets no pictures.
 
-With `image_tokens="patches"` the words attend to every patch of the picture and not to one vector.
-Several screens of one prompt stand side by side, and `screen_mask` says which of them are there.
+With `image_tokens="patches"` the words attend to every patch of the picture instead of one vector.
+The screens of one prompt are concatenated, and `screen_mask` says which of them are real.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from distrl.records import Screen
 
 
 class AutoUiConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
-    """The sizes of both halves; saved as config.json."""
+    """The configs of the text model and the image encoder; saved as config.json."""
 
     model_type = "auto_ui"
     sub_configs = {"text_config": T5Config, "vision_config": Blip2VisionConfig}  # noqa: RUF012
@@ -59,16 +59,16 @@ class AutoUiConfig(PreTrainedConfig):  # type: ignore[no-untyped-call]
         )
         self.image_tokens = image_tokens
         rest["is_encoder_decoder"] = True
-        rest["tie_word_embeddings"] = True  # as in T5: both halves read and write with one table
+        rest["tie_word_embeddings"] = True  # as in T5: encoder, decoder and head share a table
         for name in ("pad_token_id", "eos_token_id", "decoder_start_token_id"):
             rest.setdefault(name, getattr(self.text_config, name, None))
         if rest["decoder_start_token_id"] is None:
-            rest["decoder_start_token_id"] = rest["pad_token_id"]  # as T5 always begins
+            rest["decoder_start_token_id"] = rest["pad_token_id"]  # as in T5
         super().__init__(**rest)
 
 
 class AutoUiEncoder(nn.Module):
-    """Words and screens in, words that have seen the screens out."""
+    """T5's encoder, whose word states are fused with image features."""
 
     main_input_name = "input_ids"
 
@@ -107,7 +107,7 @@ class AutoUiEncoder(nn.Module):
         there = there if screen_mask is None else screen_mask.to(words.device) != 0
         blind = ~there.any(
             1
-        )  # a prompt without any screen attends to the blank ones, then drops it
+        )  # a prompt without screens attends to blank ones; its gate is set to 0 below
         away = (~there & ~blind.unsqueeze(1)).repeat_interleave(tokens, dim=1)
         found, _ = self.mha_layer(words, seen, seen, key_padding_mask=away, need_weights=False)
         gate = torch.sigmoid(self.gate_dense(torch.cat([words, found], dim=-1)))
@@ -198,7 +198,7 @@ class AutoUiForConditionalGeneration(PreTrainedModel, GenerationMixin):  # type:
 
 
 def register_auto_ui() -> None:
-    """Make the class known to the Auto classes; doing it twice is fine."""
+    """Register the model with transformers' Auto classes; calling this twice is harmless."""
     AutoConfig.register("auto_ui", AutoUiConfig, exist_ok=True)
     AutoModelForImageTextToText.register(
         AutoUiConfig, AutoUiForConditionalGeneration, exist_ok=True
@@ -206,7 +206,7 @@ def register_auto_ui() -> None:
 
 
 def t5_stack(config: AutoUiConfig, *, decoder: bool) -> Any:
-    """One half of T5."""
+    """Build T5's encoder or decoder."""
     half: Any = T5Config(**config.text_config.to_dict())
     half.is_decoder = decoder
     half.use_cache = decoder
@@ -217,7 +217,7 @@ def t5_stack(config: AutoUiConfig, *, decoder: bool) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class AutoUiInputs:
-    """Implements `InputBuilder`. Words are padded on the right: an encoder reads them all."""
+    """Implements `InputBuilder`. Prompts are padded on the right, as usual for an encoder."""
 
     answers: AnswerTokens
     pixels: OneSize
@@ -238,7 +238,7 @@ class AutoUiInputs:
         ids = self.answers.tokenizer.encode(
             text, add_special_tokens=False, split_special_tokens=True
         )
-        return [*ids, self.answers.end_token_id]  # T5 was trained with an end
+        return [*ids, self.answers.end_token_id]  # T5 was trained with an end token
 
     def _screens(self, prompts: Sequence[Prompt]) -> tuple[Tensor, Tensor]:
         prepared = self.pixels.of([screen for prompt in prompts for screen in prompt.screens])

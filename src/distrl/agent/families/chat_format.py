@@ -1,11 +1,11 @@
-"""A prompt as the one text that a model was trained to be asked with.
+"""Renders a prompt as text in the chat format that a model was trained on.
 
-The model's own chat template decides, where it has one. Templates differ: some take pictures as
-typed content and some only text, some know no system message. Which way of asking a template can
-take is found out once, when the model is opened; without a template the prompt is written plainly.
+The model's own chat template is used if it has one. Templates differ: some take pictures as typed
+content and some only text, some have no system message. What a template accepts is probed once,
+when the model is opened; without a template the prompt is written plainly.
 
-What people and pages say goes into the prompt as words only: a special token in it is broken by a
-space, so that no note can end a turn or promise a picture that is not there.
+Text of users and screens goes into the prompt as words only: a special token in it is broken up by
+a space, so that no note can end a turn or insert an image token without a picture.
 """
 
 from __future__ import annotations
@@ -27,11 +27,12 @@ SYSTEM_PROBE, USER_PROBE = "Be brief.", "What now?"
 
 @dataclass(frozen=True, slots=True)
 class PictureMarks:
-    """The tokens that a family has for pictures and turns; none is ever taken from a prompt.
+    """The tokens that a family uses for pictures and turns; in a prompt's text they are broken up.
 
     `placeholder` is what a chat template writes for a picture until its image tokens are filled in;
-    `plain` is what we write where no template does, and contains the placeholder. `needed` must be
-    in the tokenizer, and so must `image`, of which a picture has as many as it has pieces.
+    `plain` is what we write for a picture without typed content, and contains the placeholder.
+    `image` is the image token, repeated for every piece of a picture; it and `needed` must be in
+    the tokenizer.
     """
 
     image: str
@@ -41,12 +42,12 @@ class PictureMarks:
     turn_end: str
 
 
-NO_MARKS = PictureMarks("", "", "", (), "")  # of a model that sees no pictures
+NO_MARKS = PictureMarks("", "", "", (), "")  # for models without image input
 
 
 @dataclass(frozen=True, slots=True)
 class ChatFormat:
-    """Writes prompts; `typed_content` and `system_message` say what its template can take."""
+    """Renders prompts; `typed_content` and `system_message` say what the template accepts."""
 
     tokenizer: PreTrainedTokenizerBase
     template: str | None
@@ -56,7 +57,7 @@ class ChatFormat:
     system_message: bool = True
 
     def text(self, prompt: Prompt) -> str:
-        """The prompt with a placeholder for each of its screens."""
+        """Return the prompt's text, with a placeholder for each of its screens."""
         system = self.special_tokens.sub(_broken, prompt.system)
         words = self.special_tokens.sub(_broken, prompt.text)
         return self.written(system, words, len(prompt.screens))
@@ -88,9 +89,9 @@ class ChatFormat:
 def chat_format(
     directory: Path, tokenizer: PreTrainedTokenizerBase, marks: PictureMarks
 ) -> ChatFormat:
-    """The way of asking that the model in `directory` can take."""
+    """Probe which chat format the model in `directory` accepts; raise `MissingTokens` if none."""
     template = tokenizer.chat_template
-    if isinstance(template, dict):  # a tokenizer with several, of which one is for plain chat
+    if isinstance(template, dict):  # a tokenizer may have several; "default" is for plain chat
         template = template.get("default")
     file = directory / "chat_template.json"  # where processors of older models keep it
     kept = json.loads(file.read_text("utf-8")).get("chat_template") if file.is_file() else None
@@ -101,7 +102,7 @@ def chat_format(
     problem = ""
     seen = 2 if marks.placeholder else 0
     for typed, system in ((True, True), (True, False), (False, True), (False, False)):
-        if typed and not seen:  # a template for words alone would write a list as it is
+        if typed and not seen:  # a text-only template would print the list of content parts
             continue
         chat = replace(plain, typed_content=typed, system_message=system)
         try:
@@ -121,7 +122,7 @@ def chat_format(
 
 
 def special_tokens(tokenizer: PreTrainedTokenizerBase, marks: PictureMarks) -> re.Pattern[str]:
-    """Everything that the tokenizer, or we, would not read as words."""
+    """Return a pattern of all tokens that the tokenizer, or our code, treats as special."""
     added = {each.content for each in tokenizer.added_tokens_decoder.values() if each.special}
     tokens = {marks.image, marks.placeholder, *marks.needed} | added
     longest_first = sorted(filter(None, tokens), key=lambda token: (-len(token), token))

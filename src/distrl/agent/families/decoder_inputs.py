@@ -1,8 +1,8 @@
 """Inputs of decoder-only models: text and pictures as one row of tokens.
 
-The pictures' tokens are filled in after the text has been tokenised: each image token in it is
-repeated as often as its picture needs. That gives the same tokens as the families' own processors,
-which first write out thousands of image tokens as text, and is much quicker.
+Image tokens are filled in after the text has been tokenised: each image token in it is repeated as
+often as its picture needs. This gives the same tokens as the families' own processors, which first
+write out thousands of image tokens as text, and is much faster.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from distrl.agent.prompt import Prompt
 from distrl.records import Screen
 
 NO_PICTURE = ImageSize(0, 0)
-KEPT_ROWS = 16384  # prompts whose tokens are kept, about 3 kB each with their text
+KEPT_ROWS = 16384  # prompts whose tokens are cached, about 3 kB each with their text
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +80,7 @@ class DecoderInputs:
 
 
 class PromptRows:
-    """The tokens of prompts, the last of which are kept: a learner meets each several times."""
+    """An LRU cache of the tokens of prompts: a learner draws each prompt several times."""
 
     def __init__(self, tokenizer: PreTrainedTokenizerBase, kept: int = KEPT_ROWS) -> None:
         self._tokenizer = tokenizer
@@ -100,7 +100,7 @@ class PromptRows:
 
 
 def prompt_row(tokenizer: PreTrainedTokenizerBase, text: str) -> list[int]:
-    """The tokens of a prompt; a template may have written the first of them already."""
+    """Tokenise a prompt; add the begin token unless the chat template has written it."""
     begin = tokenizer.bos_token
     begins_itself = bool(begin) and text.startswith(str(begin))
     row: list[int] = tokenizer.encode(text, add_special_tokens=not begins_itself)
@@ -114,7 +114,7 @@ def decoder_inputs(
     *,
     token_types: str | None = None,
 ) -> DecoderInputs:
-    """The inputs of an opened model. `token_types`: as in `DecoderInputs`."""
+    """Build the `DecoderInputs` of a model; `token_types` is as there."""
     tokenizer = read_tokenizer(parts)
     check_tokens(parts, tokenizer, marks.needed)
     number = image_token_id(parts, tokenizer, marks.image)

@@ -1,8 +1,8 @@
 """Gemma 3: every picture becomes a square of one size and the same number of tokens.
 
-A tall screen is squeezed. (Gemma can also look at crops of a picture; that would double its tokens,
-and is off by default there, too.) The tokens of a picture see each other in both directions, so the
-model must be told which they are (`token_type_ids`).
+A tall screen is squeezed. (Gemma's pan-and-scan crops would double the tokens of a picture; they
+are off by default there, too.) The tokens of a picture attend to each other in both directions, so
+the model must be told which they are (`token_type_ids`).
 """
 
 from __future__ import annotations

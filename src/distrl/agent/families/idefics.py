@@ -1,7 +1,7 @@
-"""Idefics3 and SmolVLM: a picture is cut into square tiles, with a small whole one at the end.
+"""Idefics3 and SmolVLM: a picture is cut into square tiles, followed by a small copy of the whole.
 
-The screen is enlarged to the model's longest edge, then stretched to whole tiles; each tile is as
-many image tokens, after a token that says in which row and column it lies.
+The screen is enlarged to the model's longest edge, then stretched to whole tiles. Each tile has the
+same number of image tokens, after a token for its row and column.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class IdeficsPictures:
         placed = [[self._placed(screen) for screen in row] for row in screens]
         tiles = [[len(picture.runs) for picture in row] for row in placed]
         shape = (len(screens), max(map(sum, tiles)), 3, self.tile_edge, self.tile_edge)
-        pixels = np.zeros(shape, np.float32)  # tiles of nothing are left out by the model
+        pixels = np.zeros(shape, np.float32)  # the model skips tiles of zeros (padding)
         jobs = [
             (screen, pixels[prompt, sum(tiles[prompt][:number]) :])
             for prompt, row in enumerate(screens)

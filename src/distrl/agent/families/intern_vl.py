@@ -1,7 +1,7 @@
-"""InternVL (the versions that transformers knows): square tiles in the grid that fits best.
+"""InternVL (the versions in transformers): square tiles in the grid that fits best.
 
-A screen is stretched to the grid of tiles whose shape is nearest to its own, and a small whole one
-follows where there is more than one tile.
+A screen is stretched to the grid of tiles whose shape is nearest to its own. Where there is more
+than one tile, a small copy of the whole screen follows.
 """
 
 from __future__ import annotations

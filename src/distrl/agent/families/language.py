@@ -1,9 +1,9 @@
 """Causal language models, without image input: they read the elements of a screen instead.
 
-Any model that `AutoModelForCausalLM` knows, and that no family of ours takes for a vision-language
-model, is one: Llama and SmolLM, Qwen, Mistral, Phi, Gemma's text models and so on. What we compute
-for it must be what it computes itself, in a batch as alone; `check_language_model` sees to that on
-a few tokens when a policy is built, since some models scale their logits, or keep a state that
+The family covers every `model_type` that `AutoModelForCausalLM` knows and that is not an
+image-text-to-text model: Llama and SmolLM, Qwen, Mistral, Phi, Gemma's text models and so on. Our
+logits must equal the model's own, in a batch and alone. `check_language_model` compares them on a
+few tokens when a policy is built, since some models scale their logits, or keep a state that
 padding would disturb. With `both` they get a screen projector (`language_pictures`).
 """
 
@@ -30,8 +30,8 @@ from distrl.agent.prompt import Prompt, full_size
 from distrl.errors import UnknownModelFamily
 from distrl.records import Screen
 
-PROBE = 5  # tokens of a prompt; another one is one shorter, and padded
-TOLERANCE = 1e-3  # of the largest logit
+PROBE = 5  # tokens of the first test prompt; the second has one less, and padding
+TOLERANCE = 1e-3  # relative to the largest logit
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +62,7 @@ def language_inputs(parts: ModelParts) -> LanguageInputs | LanguagePictureInputs
 
 @torch.no_grad()
 def check_language_model(network: PreTrainedModel, architecture: Architecture) -> None:
-    """Refuse a model whose own logits are not those that we compute, alone or padded."""
+    """Raise `UnknownModelFamily` if the model's own logits differ from ours, padded or not."""
     tokens = torch.arange(PROBE).unsqueeze(0).expand(2, -1) + 3
     mask = torch.ones_like(tokens)
     mask[1, 0] = 0

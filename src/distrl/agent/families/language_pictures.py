@@ -1,8 +1,8 @@
-"""Prompts with pictures for a language model that has no token for them.
+"""Prompts with pictures for a language model that has no image token.
 
-Its chat template, which knows words alone, gets a word of ours where a picture goes. The text is
-tokenised up to there and from there on, and in between comes one token for each item of the screen:
-the one after the last of the vocabulary, which `SoftTokenDecoder` replaces.
+The chat template handles text only, so a placeholder word marks where a picture goes. The text
+before and after it is tokenised separately; in between comes one token for each item of the screen.
+Its id is one past the vocabulary, and `SoftTokenDecoder` replaces it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from distrl.records import Screen
 
 PLACEHOLDER = "<|screen|>"
 MARKS = PictureMarks("", PLACEHOLDER, PLACEHOLDER, (), "")
-START = "\n"  # what every soft token begins as
+START = "\n"  # the embedding of its last token initialises all soft tokens
 READER = (
     "with agent.sees='both' a language model is shown the screen by the starter's reader, which"
 )
@@ -37,7 +37,7 @@ ADVICE = "give agent.sees=elements, or take a vision-language model"
 
 @dataclass(frozen=True, slots=True)
 class ItemPictures:
-    """Implements `Pictures`: pixels as the starter's reader takes them, of one size."""
+    """Implements `Pictures`: raw pixels of one size, for the starter's screen reader."""
 
     size: ImageSize
 
@@ -53,10 +53,10 @@ class ItemPictures:
         return {**tensors, "pixel_values": torch.stack(flat)}, placed
 
     def place(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
-        """As `prepare`, without pixels: nothing is unpacked."""
+        """As `prepare`, without pixels: no screen is unpacked."""
         flat = [screen for row in screens for screen in row]
         for screen in flat:
-            self.letterbox(screen)  # raises where it cannot be shown
+            self.letterbox(screen)  # raises if the screen does not fit
         return {}, [PlacedPicture(PLACEHOLDER, (ITEMS,), self.size)] * len(flat)
 
     def _pixels(self, screen: Screen) -> Tensor:  # [height, width, 3]
@@ -70,7 +70,7 @@ class ItemPictures:
 
 @dataclass(frozen=True, slots=True)
 class LanguagePictureInputs(DecoderInputs):
-    """Inputs whose pictures can be left out, where their features are known."""
+    """Inputs that can omit pixels when the features of the screens are cached."""
 
     pictures: ItemPictures
 
@@ -79,7 +79,7 @@ class LanguagePictureInputs(DecoderInputs):
 
     @property
     def start_token_id(self) -> int:
-        """The token that stands for every item before anything was learned."""
+        """The token whose embedding every soft token has before training."""
         ids = self.chat.tokenizer.encode(START, add_special_tokens=False)
         return int(ids[-1]) if ids else self.answers.pad_token_id
 
@@ -87,7 +87,7 @@ class LanguagePictureInputs(DecoderInputs):
         return self._assembled(prompts, self.pictures.place)
 
     def pixels(self, screens: Sequence[Screen]) -> dict[str, Tensor]:
-        """The inputs of the reader."""
+        """Return the inputs of the screen reader."""
         return self.pictures.prepare([screens])[0]
 
     def _row(self, prompt: Prompt, placed: Sequence[PlacedPicture]) -> list[int]:

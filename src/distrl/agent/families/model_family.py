@@ -1,9 +1,9 @@
 """What differs between families of models: image processors, image tokens, chat formats.
 
 A family is chosen by the `model_type` in a model's config.json. It names the dialect that its
-models write best and the weights that LoRA adapts, and it makes the `InputBuilder`: prompts in,
-tensors out, and text and tokens both ways. A family whose model class is our own registers that
-class with the Auto classes before anything is loaded.
+models write best and the weights that LoRA adapts, and it makes the `InputBuilder`, which turns
+prompts into tensors and answers into tokens and back. A family whose model class is our own
+registers that class with the Auto classes before anything is loaded.
 """
 
 from __future__ import annotations
@@ -40,11 +40,11 @@ class InputBuilder(Protocol):
 
     @property
     def answers(self) -> AnswerTokens:
-        """Answers as tokens and back."""
+        """The codec between answer text and tokens."""
         ...
 
     def seen_size(self, screen: Screen) -> ImageSize:
-        """The size of a screen after resizing, as in `image_sizes`."""
+        """Return the size of a screen after resizing, as in `image_sizes`."""
         ...
 
     def build(self, prompts: Sequence[Prompt]) -> ModelInputs: ...
@@ -52,30 +52,30 @@ class InputBuilder(Protocol):
 
 @runtime_checkable
 class Letterboxes(Protocol):
-    """An `InputBuilder` that keeps the aspect of screens, between bars; others stretch them."""
+    """An `InputBuilder` that keeps the aspect ratio of screens by padding; others stretch them."""
 
     def letterbox(self, screen: Screen) -> Letterbox | None:
-        """Where the screen lies in the picture; none: it fills it."""
+        """Return where the screen lies in the picture; None if it fills it."""
         ...
 
 
 @runtime_checkable
 class ExpectsPrompts(Protocol):
-    """An `InputBuilder` that makes inputs before they are asked for, in threads of its own."""
+    """An `InputBuilder` that can prefetch the inputs of a prompt in its own threads."""
 
     def expect(self, prompt: Prompt) -> None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class ModelParts:
-    """What a family makes its inputs from: a model directory that was read, but no weights yet."""
+    """What a family builds its inputs from: a model's directory and config, without weights."""
 
     directory: Path
     config: Any  # a PreTrainedConfig; what is in it differs from family to family
-    sees: Sees | None = None  # what it will be given of a screen; None: what is usual
+    sees: Sees | None = None  # what the model is given of a screen; None: the family's default
 
 
-# The attention of language models as most families name it.
+# The attention projections of the language model, as most families name them.
 LANGUAGE_TARGETS = r".*language_model.*\.(q_proj|k_proj|v_proj|o_proj)"
 
 
@@ -84,9 +84,9 @@ class ModelFamily:
     """A family of models.
 
     `adapter_targets` is a regular expression over module names: the projections of the language
-    model, not those of the image encoder. `frozen` is one over the names of weights that stay as
-    they are when the whole model is trained: what reads a screen should not unlearn to read.
-    `sees` is what its models can be given of a screen, the usual first.
+    model, not those of the image encoder. `frozen` is one over the names of weights that stay
+    frozen when the whole model is trained: a screen reader should not unlearn to read. `sees` lists
+    what its models can be given of a screen, the default first.
     """
 
     name: str
@@ -95,6 +95,6 @@ class ModelFamily:
     adapter_targets: str
     input_builder: Callable[[ModelParts], InputBuilder]
     register: Callable[[], None] | None = None  # None: the classes are part of transformers
-    past_actions: int = 4  # that a prompt tells, unless a setting says otherwise
+    past_actions: int = 4  # default number of past actions in a prompt
     frozen: str | None = None
     sees: tuple[Sees, ...] = ("screen", "elements", "both")

@@ -2,10 +2,10 @@
 
 Each family crops, resizes and counts pictures in its own way (`Pictures`); the result has one form.
 Pixels are resized by Pillow, then scaled channel by channel, with the settings of the model's own
-image processor; tests compare the two. Ours are written straight to their place, without copies,
-and several pictures at a time where there are cores for it: with sixteen phones, pictures would
-otherwise cost as much time as a model on a good GPU. Every machine gets the same numbers: another
-way of resizing gives other ones, and the learner would not see what the collector saw.
+image processor; tests compare the two. Unlike that processor, this code writes straight into the
+batch tensor, without copies, and several pictures in parallel if there are cores for it: with
+sixteen phones, pictures would otherwise cost as much time as a model on a good GPU. The result is
+the same on every machine: with another resizing, the learner would not see what the collector saw.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ Job = TypeVar("Job")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PixelWriter:
-    """Resizes and scales as a model's image processor does: (byte · rescale − mean) / std, as
-    byte · factor − offset.
+    """Resizes and scales as a model's image processor does. (byte · rescale − mean) / std is
+    computed as byte · factor − offset.
     """
 
     factor: Floats  # [3, 1, 1]
@@ -49,12 +49,12 @@ class PixelWriter:
         return np.asarray(picture.resize((size.width, size.height), self.resampling))
 
     def write(self, pixels: Pixels, into: Floats) -> None:
-        """Bytes with channels third from last; `into` may have more rows, and gets copies then."""
+        """Scale bytes (channels third from last) into `into`, to whose shape they broadcast."""
         np.multiply(pixels, self.factor, out=into, dtype=np.float32, casting="unsafe")
         np.subtract(into, self.offset, out=into)
 
     def write_tiles(self, picture: Pixels, original: Pixels, tile: ImageSize, into: Floats) -> None:
-        """A picture of whole tiles; where there are several, the small original follows them."""
+        """Write the tiles of a picture; if there are several, the resized original follows."""
         tiles = tiles_of(picture, tile)
         self.write(tiles, into[: len(tiles)])
         if len(tiles) > 1:
@@ -63,7 +63,7 @@ class PixelWriter:
 
 
 def pixel_writer(processor: Any) -> PixelWriter:
-    """With the settings of an image processor of transformers."""
+    """Build a writer with the settings of an image processor of transformers."""
     factor = np.full(3, processor.rescale_factor if processor.do_rescale else 1.0)
     offset = np.zeros(3)
     if processor.do_normalize:
@@ -78,14 +78,14 @@ def _by_channel(numbers: NDArray[np.float64]) -> Floats:
 
 
 def tiles_of(pixels: Pixels, tile: ImageSize) -> Pixels:  # [tiles, 3, tile height, tile width]
-    """A picture of whole tiles, cut up row by row."""
+    """Cut a picture of whole tiles into tiles, row by row."""
     rows, columns = pixels.shape[0] // tile.height, pixels.shape[1] // tile.width
     cut = pixels.reshape(rows, tile.height, columns, tile.width, 3).transpose(0, 2, 4, 1, 3)
     return np.ascontiguousarray(cut).reshape(rows * columns, 3, tile.height, tile.width)
 
 
 def at_once(work: Callable[[Job], None], jobs: Iterable[Job]) -> None:
-    """Do all the jobs, as many at a time as there are cores."""
+    """Do all the jobs in threads, as many at a time as there are usable cores."""
     todo: Sequence[Job] = list(jobs)
     workers = min(len(todo), usable_cores())
     if workers <= 1:
@@ -103,8 +103,8 @@ def write_each(
     shape: tuple[int, ...],  # of a row
     write: Callable[[Screen, Floats], None],
 ) -> Tensor:  # [all rows, *shape]
-    """One tensor with the rows of all screens, written several at a time to where a GPU fetches
-    them.
+    """Write the rows of all screens into one tensor, several screens in parallel; the tensor is in
+    pinned memory if CUDA is in use.
     """
     ends = list(accumulate(rows))
     on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
@@ -134,12 +134,12 @@ class Pictures(Protocol):
     def seen_size(self, screen: Screen) -> ImageSize: ...
 
     def prepare(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
-        """Tensors for the model, and each screen's place in the text, prompt after prompt."""
+        """Return tensors for the model, and every screen's place in the text, prompt by prompt."""
         ...
 
 
 def image_processor(parts: ModelParts) -> Any:
-    """The model's own, for its settings. Nothing is downloaded and no code is run."""
+    """Load the model's own image processor, for its settings; no download, no remote code."""
     if not any((parts.directory / name).is_file() for name in PROCESSOR_FILES):
         raise NotAModel(
             f"{parts.directory} has no {' or '.join(PROCESSOR_FILES)}, which says how pictures are "
@@ -157,14 +157,14 @@ def image_processor(parts: ModelParts) -> Any:
 
 
 def edges(processor: Any, name: str) -> dict[str, int]:
-    """A size setting of an image processor, whether it keeps a dict or an object."""
+    """Return a size setting of an image processor as a dict, whether it is a dict or an object."""
     value = dict(getattr(processor, name))
     return {key: int(edge) for key, edge in value.items() if edge is not None}
 
 
 @dataclass(frozen=True, slots=True)
 class OneSize:
-    """Pictures of one size, whatever the shape of the screen: for Gemma 3 and Auto-UI."""
+    """Prepares pictures of one size, whatever the screen's shape: for Gemma 3 and Auto-UI."""
 
     writer: PixelWriter
     size: ImageSize
@@ -179,7 +179,7 @@ class OneSize:
 
 
 def one_size(parts: ModelParts) -> OneSize:
-    """As the model's directory says."""
+    """Build a `OneSize` from the image processor in the model's directory."""
     processor = image_processor(parts)
     size = edges(processor, "size")
     return OneSize(pixel_writer(processor), ImageSize(size["width"], size["height"]))

@@ -1,8 +1,8 @@
 """Qwen2-VL, Qwen2.5-VL and Qwen3-VL: pictures keep their shape, and cost tokens by their area.
 
 A screen is resized so that both edges are whole numbers of merged patches and its area lies within
-the model's bounds. Qwen2-VL and Qwen2.5-VL count taps in pixels of that resized picture, so its
-size is part of what the model saw; Qwen3-VL counts in thousandths.
+the model's bounds. Qwen2-VL and Qwen2.5-VL give taps in pixels of that resized picture, so its size
+is needed to read an answer; Qwen3-VL counts in thousandths.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ MARKS = PictureMarks(IMAGE, IMAGE, START + IMAGE + END, (START, END), "<|im_end|
 class QwenPictures:
     """Implements `Pictures`. One image token for each square of merged patches.
 
-    A patch is a row of numbers; patches that will be merged follow each other. `frames` is how many
-    times each stands there: to these models a picture is a video of equal frames.
+    A patch is one row of `pixel_values`; patches that will be merged are adjacent. Each patch is
+    repeated `frames` times in its row: to these models a picture is a video of equal frames.
     """
 
     writer: PixelWriter
@@ -74,7 +74,7 @@ class QwenPictures:
         return {"pixel_values": pixels, **tensors}, placed
 
     def place(self, screens: Sequence[Sequence[Screen]]) -> PreparedPictures:
-        """As `prepare`, without pixels: nothing is unpacked."""
+        """As `prepare`, without pixels: no screen is unpacked."""
         sizes = [self.seen_size(screen) for row in screens for screen in row]
         grids = [(1, size.height // self.patch, size.width // self.patch) for size in sizes]
         return {"image_grid_thw": torch.tensor(grids)}, [
@@ -95,7 +95,7 @@ class QwenPictures:
 
 @dataclass(frozen=True, slots=True)
 class QwenInputs(DecoderInputs):
-    """Inputs whose pictures can be left out, where their features are known."""
+    """Inputs that can omit pixels when the features of the screens are cached."""
 
     pictures: QwenPictures
 
@@ -103,7 +103,7 @@ class QwenInputs(DecoderInputs):
         return self._assembled(prompts, self.pictures.place)
 
     def pixels(self, screens: Sequence[Screen]) -> dict[str, Tensor]:
-        """The inputs of the vision tower."""
+        """Return the inputs of the vision tower."""
         return self.pictures.prepare([screens])[0]
 
 
@@ -115,7 +115,7 @@ def qwen_inputs(parts: ModelParts) -> QwenInputs:
         int(processor.patch_size),
         int(processor.merge_size),
         int(processor.temporal_patch_size),
-        size["shortest_edge"],  # transformers keeps areas under the names of edges here
+        size["shortest_edge"],  # despite the names, these settings are areas in pixels
         size["longest_edge"],
     )
     made = decoder_inputs(parts, MARKS, pictures, token_types="mm_token_type_ids")

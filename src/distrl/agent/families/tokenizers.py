@@ -1,11 +1,11 @@
-"""A model's tokenizer: the tokens that its family needs, and answers as tokens and back.
+"""A model's tokenizer: checks the tokens that its family needs; encodes and decodes answers.
 
 A tokenizer of another model, or one that lost its added tokens, would split an image token into
-letters, and the model would see no picture at all; that is refused at once.
+letters, and the model would see no picture at all; loading raises `MissingTokens` instead.
 
-What a model samples is never re-tokenised from text; `AnswerTokens.encode` is for demonstrations,
-and gives the tokens that a model with this tokenizer would most naturally sample. Text that looks
-like a special token stays text: a user may well want to type "<|im_end|>" into a note.
+Sampled tokens are never re-tokenised from text. `AnswerTokens.encode` is for demonstrations; it
+gives the tokens that a model with this tokenizer would most naturally sample. Text that looks like
+a special token stays text: a user may well want to type "<|im_end|>" into a note.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ ADVICE = "copy tokenizer.json and tokenizer_config.json from the model that this
 
 
 def read_tokenizer(parts: ModelParts) -> PreTrainedTokenizerBase:
-    """The tokenizer in the model's directory; the model has an embedding for each of its tokens."""
+    """Load the tokenizer in the model's directory; check that each token has an embedding."""
     try:
         tokenizer: PreTrainedTokenizerBase = AutoTokenizer.from_pretrained(
             parts.directory, config=parts.config, local_files_only=True, trust_remote_code=False
@@ -47,7 +47,7 @@ def read_tokenizer(parts: ModelParts) -> PreTrainedTokenizerBase:
 
 
 def token_id(tokenizer: PreTrainedTokenizerBase, token: str) -> int | None:
-    """The id of a token that the tokenizer has as one piece; None where it has no such token."""
+    """Return the id of a token that the tokenizer has as one piece; None if it has not."""
     found = tokenizer.convert_tokens_to_ids(token)
     if not isinstance(found, int) or tokenizer.convert_ids_to_tokens(found) != token:
         return None
@@ -57,7 +57,7 @@ def token_id(tokenizer: PreTrainedTokenizerBase, token: str) -> int | None:
 def check_tokens(
     parts: ModelParts, tokenizer: PreTrainedTokenizerBase, tokens: tuple[str, ...]
 ) -> None:
-    """All of these tokens are there."""
+    """Raise `MissingTokens` unless the tokenizer has all of these tokens."""
     missing = [token for token in tokens if token_id(tokenizer, token) is None]
     if missing:
         raise MissingTokens(
@@ -67,7 +67,7 @@ def check_tokens(
 
 
 def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token: str) -> int:
-    """The id of the token for a patch of a picture: config and tokenizer must agree."""
+    """Return the id of the image token; raise `MissingTokens` if config and tokenizer disagree."""
     check_tokens(parts, tokenizer, (token,))
     number = token_id(tokenizer, token)
     expected = parts.config.image_token_id
@@ -81,10 +81,10 @@ def image_token_id(parts: ModelParts, tokenizer: PreTrainedTokenizerBase, token:
 
 @dataclass(frozen=True, slots=True)
 class AnswerTokens:
-    """How one tokenizer writes answers.
+    """A codec between answer text and tokens.
 
-    Any of `end_token_ids` ends an answer, and is itself part of its tokens; `end_token_id` is the
-    one that a demonstration gets.
+    Any of `end_token_ids` ends an answer and is part of its tokens; `end_token_id` is the one that
+    demonstrations end with.
     """
 
     tokenizer: PreTrainedTokenizerBase
@@ -93,17 +93,17 @@ class AnswerTokens:
     pad_token_id: int
 
     def decode(self, token_ids: Sequence[int]) -> str:
-        """The text of an answer, without its end token."""
+        """Return the text of an answer, without its end token."""
         ended = bool(token_ids) and token_ids[-1] in self.end_token_ids
         kept = list(token_ids[:-1] if ended else token_ids)
-        # Special tokens inside an answer are shown, so that a dialect can call it unreadable.
+        # Special tokens inside an answer are kept, so that the dialect finds it unreadable.
         text = self.tokenizer.decode(
             kept, skip_special_tokens=False, clean_up_tokenization_spaces=False
         )
         return str(text)
 
     def encode(self, text: str) -> tuple[int, ...]:
-        """The tokens of an answer, end token included: what a model that gave it would sample."""
+        """Return the tokens of an answer, end token included, as a model would sample them."""
         ids = self.tokenizer.encode(text, add_special_tokens=False, split_special_tokens=True)
         return (*ids, self.end_token_id)
 
@@ -111,7 +111,7 @@ class AnswerTokens:
 def answer_tokens(
     parts: ModelParts, tokenizer: PreTrainedTokenizerBase, turn_end: str | None = None
 ) -> AnswerTokens:
-    """`turn_end` is what closes a turn in the family's chat; without a chat, it is `eos_token`."""
+    """`turn_end` is the token that ends a turn in the family's chat; None: use `eos_token`."""
     closing = token_id(tokenizer, turn_end) if turn_end else None
     ends = {closing, tokenizer.eos_token_id, *_configured_ends(parts)} - {None}
     natural = next((end for end in (closing, tokenizer.eos_token_id) if end in ends), None)
@@ -120,13 +120,13 @@ def answer_tokens(
             f"the tokenizer in {parts.directory} has no {turn_end or 'eos_token'}, so no answer "
             "would ever end; set eos_token in tokenizer_config.json"
         )
-    # Any token may pad, since padding is masked; only a tokenizer without any end has none.
+    # Padding is masked, so any token can serve; without a pad token, the end token does.
     pad = tokenizer.pad_token_id if tokenizer.pad_token_id is not None else natural
     return AnswerTokens(tokenizer, natural, frozenset(ends), pad)
 
 
 def _configured_ends(parts: ModelParts) -> set[int]:
-    """The ends that generation_config.json lists, where there is one."""
+    """Return the end tokens that generation_config.json lists, if there is one."""
     if not (parts.directory / "generation_config.json").is_file():
         return set()
     found = GenerationConfig.from_pretrained(parts.directory, local_files_only=True).eos_token_id
@@ -138,7 +138,7 @@ def padded(
     pad_token_id: int,
     side: Literal["left", "right"],
 ) -> tuple[Tensor, Tensor]:
-    """Rows of tokens and their mask, both [rows, longest]."""
+    """Pad rows of tokens; return them and their mask, both [rows, longest]."""
     ids = [torch.as_tensor(row, dtype=torch.int64) for row in rows]
     real = [torch.ones_like(row) for row in ids]
     return (

@@ -1,1 +1,1 @@
-"""Our own small model: it reads a screen and an instruction, and says what to do next."""
+"""The starter: our own small model, which reads a screen and an instruction and picks an action."""

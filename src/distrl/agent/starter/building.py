@@ -1,4 +1,4 @@
-"""New starter models with random weights, the one that ships with us, and their family."""
+"""Starter models: new ones with random weights, the one shipped with DistRL, and their family."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ SHIPPED = Path(__file__).parent / "weights"
 
 
 def new_config(icons: Iterable[str], **sizes: Any) -> StarterConfig:
-    """All that the vocabulary decides, the icons that screens may show, and sizes of your own."""
+    """Return a config with our vocabulary, signs for these icons, and the given sizes."""
     numbers = {token: number for number, token in enumerate(tokens())}
     return StarterConfig(
         signs=list(signs(tuple(sorted(icons)))),
@@ -33,14 +33,14 @@ def new_config(icons: Iterable[str], **sizes: Any) -> StarterConfig:
 
 
 def new_model(icons: Iterable[str], seed: int, **sizes: Any) -> StarterModel:
-    """Random weights, the same for the same seed."""
+    """Build a model with random weights; the same seed gives the same weights."""
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(seed)
         return StarterModel(new_config(icons, **sizes))
 
 
 def shipped_directory(directory: Path = SHIPPED) -> Path:
-    """Where the starter that ships with us lies."""
+    """Return the directory of the shipped starter model; raise `NotAModel` if it is missing."""
     if not directory.is_dir():
         raise NotAModel(
             "the starter model is not in this installation; install DistRL from a release or a "
@@ -50,7 +50,7 @@ def shipped_directory(directory: Path = SHIPPED) -> Path:
 
 
 def register() -> None:
-    """Make the Auto classes know it; doing so twice does no harm."""
+    """Register the model with transformers' Auto classes; calling this twice is harmless."""
     AutoConfig.register(StarterConfig.model_type, StarterConfig, exist_ok=True)
     AutoModelForImageTextToText.register(StarterConfig, StarterModel, exist_ok=True)
 
@@ -63,6 +63,6 @@ STARTER_FAMILY = ModelFamily(
     starter_inputs,
     register,
     past_actions=PAST_ACTIONS,
-    frozen=r"encoder\..*",  # it reads well; what to do about it is learned
+    frozen=r"encoder\..*",  # it already reads screens well; training changes the decoder
     sees=("screen",),
 )

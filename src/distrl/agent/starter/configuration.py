@@ -1,4 +1,4 @@
-"""The sizes of the starter model, and the signs it reads; saved as its config.json."""
+"""The starter's configuration: layer sizes and the signs it reads; saved as its config.json."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from distrl.errors import UsageError
 
 
 class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
-    """A screen of rows × columns places, 10 × 3 pixels each; a text of up to `max_words` words."""
+    """Layer sizes, the screen's pixels (read as places of 3 × 10), and limits (`max_words`, …)."""
 
     model_type = "distrl_starter"
 
@@ -73,5 +73,5 @@ class StarterConfig(PretrainedConfig):  # type: ignore[no-untyped-call]
 
     @property
     def hidden_size(self) -> int:
-        """What Hugging Face calls the width."""
+        """Return the width under the name that Hugging Face uses."""
         return self.width

@@ -1,12 +1,13 @@
-"""Decoding on a GPU, one launch for each token: a CUDA graph for each size of batch.
+"""Decoding on a GPU with CUDA graphs: one launch for each token, one graph for each batch size.
 
-A token of the starter takes some hundred small kernels, and a GPU is done with each sooner than
-Python asks for the next. So one step is recorded as a CUDA graph, with its inputs at fixed places
-in memory, and replayed for every token. There is a graph for 8, 16, 32, … rows; a batch takes the
-smallest that holds it. Weights are read where they are, so new ones need no new graph.
+A token of the starter takes some hundred small kernels, and the GPU finishes each one before
+Python launches the next. So one decoding step is recorded as a CUDA graph, with its inputs at fixed
+addresses, and replayed for every token. There is a graph for 8, 16, 32, … rows; a batch uses the
+smallest one that holds it. Graphs read the model's weights in place, so they stay valid when the
+weights are updated in place.
 
-`StarterModel.decode` is the reference: same logits, rounding apart. On a CPU, which has no graphs,
-a step is computed each time; that is for tests.
+`StarterModel.decode` is the reference: the logits are the same except for rounding. On a CPU, which
+has no graphs, each step is computed directly; that is for tests.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ FEWEST_ROWS = 8
 
 
 class DecodingGraphs:
-    """The graphs of one model, made as they are needed. Use it in inference mode alone."""
+    """The graphs of one model, recorded on first use. Use it only in inference mode."""
 
     def __init__(self, model: StarterModel, max_tokens: int) -> None:
         self._model = model
@@ -42,7 +43,7 @@ class DecodingGraphs:
 
 
 class GraphedDecoding:
-    """Implements `DecodingState`. One at a time: the next one takes over its memory."""
+    """Implements `DecodingState`. Only the latest one is valid: each new one reuses the buffers."""
 
     def __init__(self, graphs: DecodingGraphs, encoded: EncodedScreen, start: Tensor) -> None:
         self._graphs = graphs
@@ -62,7 +63,7 @@ class GraphedDecoding:
 
 
 class _Graph:
-    """One step for `rows` answers of at most `max_tokens` tokens."""
+    """The graph of one decoding step for `rows` answers of at most `max_tokens` tokens."""
 
     def __init__(self, model: StarterModel, rows: int, max_tokens: int) -> None:
         self._model = model
@@ -91,13 +92,13 @@ class _Graph:
         self._replay = recorded(self._compute) if like.is_cuda else self._compute
 
     def step(self, tokens: Tensor, place: int) -> Tensor:  # [n] -> [n, vocabulary]
-        """The logits after these tokens, the `place`-th of their answers."""
+        """Return the logits after these tokens, which are at index `place` of their answers."""
         self._tokens[: len(tokens)].copy_(tokens)
         self._place.fill_(place)
         return self._replay()[: len(tokens)]
 
     def load_screens(self, encoded: EncodedScreen) -> None:
-        """What the decoder makes of the screens, once."""
+        """Compute keys, values and masks of the screens once, and copy them to the buffers."""
         states, count = encoded.last_hidden_state, len(encoded.cells)
         layers: Any = self._model.layers
         for (keys, values), layer in zip(self._memory, layers, strict=True):
@@ -117,7 +118,7 @@ class _Graph:
         self._first_words.zero_()
 
     def load_rows(self, other: _Graph, rows: Tensor) -> None:
-        """Go on with some rows of another graph, or of this one."""
+        """Continue with some rows of another graph, or of this one."""
         for mine, theirs in zip(self._state(), other._state(), strict=True):
             mine[: len(rows)].copy_(theirs.index_select(0, rows))
 
@@ -127,7 +128,7 @@ class _Graph:
         return [*screens, *pairs, self._tokens, self._slots, self._first_words]
 
     def _compute(self) -> Tensor:
-        """One token, as in `StarterModel.decode`; keys and values of answers go to their places."""
+        """As `StarterModel.decode` for one token; write its keys and values to the buffers."""
         model, config = self._model, self._model.config
         tokens, layers = self._tokens.unsqueeze(1), cast("Any", model.layers)
         self._slots.copy_(_next_slots(self._tokens, self._slots, model))

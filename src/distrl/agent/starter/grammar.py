@@ -6,11 +6,11 @@
     <wait>                     digits, the end
     all others                 the end
 
-What may follow is decided by an answer's first word and by how many tokens it has, so one table
-answers for all. The model gives every other token next to no probability, where it samples and
-where it scores: reward then never has to teach what a grammar knows, and cannot unlearn it either
-(docs/log.md). `FORBIDDEN` is finite, so that an answer from elsewhere that breaks a rule has a
-ratio of 0 and a gradient of 0, and not a number that is none.
+The first word and the number of tokens so far decide what may follow, so one lookup table holds the
+whole grammar. Forbidden tokens get almost no probability, both in sampling and in scoring: training
+never has to learn the grammar from rewards and cannot unlearn it (docs/log.md). `FORBIDDEN` is
+finite, so that an answer from elsewhere that breaks a rule has an importance ratio of 0 and a
+gradient of 0 rather than NaN.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from torch import Tensor
 from distrl.agent.dialects.compact import KINDS, MAX_TENTHS
 from distrl.agent.starter.vocabulary import CHARACTERS, END, places, tokens
 
-FORBIDDEN = -1e4  # the logit of what may not come next
-LONGEST = 5  # tokens, from which on the same may follow: a swipe with a duration and its end
+FORBIDDEN = -1e4  # the logit of tokens that may not come next
+LONGEST = 5  # lengths in the table, up to a swipe with a duration; longer answers use the last
 _TEXT = (*CHARACTERS, *(f"<0x{byte:02X}>" for byte in range(256)), END)
 _DURATIONS = tuple(f"<{tenths}>" for tenths in range(1, MAX_TENTHS + 1))
 
 
 @cache
 def next_tokens(device: torch.device) -> Tensor:  # [1 + kinds, LONGEST, vocabulary], bool
-    """May a token come next? By the row of the answer's first word, and by its length so far."""
+    """Return a table of allowed tokens, by the first word's row and the answer's length so far."""
     numbers = {token: number for number, token in enumerate(tokens())}
     table = torch.ones((1 + len(KINDS), LONGEST, len(numbers)), dtype=torch.bool)
 
@@ -49,7 +49,7 @@ def next_tokens(device: torch.device) -> Tensor:  # [1 + kinds, LONGEST, vocabul
 
 
 def _after(kind: str) -> tuple[tuple[str, ...], ...]:
-    """What may follow a first word, place by place; beyond that, and after no word, anything."""
+    """Return the tokens allowed after a first word, position by position; beyond those, any."""
     match kind:
         case "":
             return ()
@@ -67,15 +67,14 @@ def _after(kind: str) -> tuple[tuple[str, ...], ...]:
 
 
 def first_word_rows(first: Tensor) -> Tensor:
-    """The table's rows for answers that begin with these tokens; 0: with no word of the dialect."""
+    """Return the table rows of answers that begin with these tokens; 0 if not a dialect word."""
     row = first - tokens().index(f"<{KINDS[0]}>") + 1
     return torch.where((row >= 1) & (row <= len(KINDS)), row, 0)
 
 
 def held_to_grammar(logits: Tensor, rows: Tensor, lengths: Tensor) -> Tensor:
-    """`logits` [n, length, vocabulary] after answers of these first words [n] and lengths [length].
-
-    A length counts the answer's own tokens, not the one that it starts from.
+    """Mask `logits` [n, length, vocabulary] of answers with these first-word `rows` [n] and
+    `lengths` [length]. A length counts the answer's own tokens, without the start token.
     """
     table = next_tokens(logits.device)
     allowed = table[rows.unsqueeze(1), lengths.clamp(max=LONGEST - 1).unsqueeze(0)]

@@ -1,6 +1,6 @@
-"""From a prompt to the starter model's inputs: characters as tokens, pixels as they are.
+"""Builds the starter model's inputs from prompts: one token per character, and raw pixels.
 
-A screen of another size than the model was trained on is shown to it between bars (`letterbox`).
+Screens of another size than the model was trained on are scaled and padded (`letterbox`).
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from distrl.agent.starter.inputs_ahead import Expected, InputsAhead
 from distrl.records import Pixels, Screen
 
 PAST_ACTIONS = 6  # in a prompt, as in pretraining
-FEW = 16  # screens that are copied sooner than threads start
-MAX_CHARACTERS = 256  # of a prompt; a longer one loses its end
+FEW = 16  # below this many screens, copying takes less time than starting threads
+MAX_CHARACTERS = 256  # of a prompt; longer ones are truncated at the end
 ADVICE = "take a model of another family"
 
-Taken = Sequence[Expected | None]  # of each prompt what was made of it before
+Taken = Sequence[Expected | None]  # the prefetched inputs of each prompt, if any
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +50,7 @@ class StarterInputs:
         object.__setattr__(self, "_ahead", InputsAhead(self._make, self._shape))
 
     def expect(self, prompt: Prompt) -> None:
-        """Have the inputs of a prompt made that will be asked for soon. Any thread may call."""
+        """Start preparing the inputs of a prompt that `build` will soon be given. Thread-safe."""
         self._ahead.expect(prompt)
 
     def seen_size(self, screen: Screen) -> ImageSize:
@@ -77,7 +77,7 @@ class StarterInputs:
         return ModelInputs(tensors, (self.size,) * len(prompts))
 
     def prompt_ids(self, texts: Sequence[str]) -> list[list[int]]:
-        with self._tokenizing:  # it has settings, which each call sets
+        with self._tokenizing:  # each call sets options on the shared tokenizer
             ids: list[list[int]] = self.answers.tokenizer(
                 list(texts), add_special_tokens=False, split_special_tokens=True
             )["input_ids"]
@@ -89,10 +89,11 @@ class StarterInputs:
         return [next(ids) if known is None else known.token_ids.result() for known in taken]
 
     def _pixels(self, prompts: Sequence[Prompt], taken: Taken) -> Tensor:
-        """Of the current screens [n, height, width, 3]; call `_ids` first, which waits for those
-        that are drawn by others.
+        """Return the pixels of the current screens [n, height, width, 3]. Call `_ids` first: it
+        waits until prefetched screens are drawn.
 
-        Unpacked and copied once, by as many threads as torch has, to where a GPU fetches them.
+        Each screen is unpacked and copied once, by up to `torch.get_num_threads()` threads, into
+        pinned memory if CUDA is in use.
         """
         on_gpu: bool = torch.cuda.is_initialized()  # type: ignore[no-untyped-call]
         shape = (len(prompts), *self._shape)
@@ -111,7 +112,7 @@ class StarterInputs:
         if threads == 1:
             copy(shares[0])
         else:
-            deque(_pool(threads).map(copy, shares), maxlen=0)  # raises what a copy raised
+            deque(_pool(threads).map(copy, shares), maxlen=0)  # re-raises errors of the threads
         return pixels
 
     @property
@@ -124,7 +125,7 @@ class StarterInputs:
         return ids
 
     def _draw(self, prompt: Prompt, into: Pixels) -> None:
-        """Its current screen; one without any, about an instruction alone, is all black."""
+        """Draw the prompt's current screen; for a prompt without screens, a black one."""
         screen = prompt.screens[-1] if prompt.screens else None
         if screen is None:
             into[...] = 0

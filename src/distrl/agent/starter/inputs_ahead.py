@@ -1,8 +1,8 @@
-"""Inputs that are made before they are asked for: text as tokens, screens unpacked and drawn.
+"""Prefetched model inputs: text is tokenised and screens are unpacked and drawn in advance.
 
-A request waits while the batch before it is decided; threads make its inputs meanwhile. Entries are
-keyed by prompt text and screen address. Prefetching is optional; entries nobody takes are evicted
-after `STALE_SECONDS`. An entry keeps its row for as long as somebody reads it.
+A request waits while the batch before it is decided; threads prepare its inputs meanwhile. Entries
+are keyed by prompt text and screen address. Prefetching is optional; entries nobody takes are
+evicted after `STALE_SECONDS`. An entry keeps its row of pixels for as long as somebody reads it.
 """
 
 from __future__ import annotations
@@ -19,27 +19,27 @@ from distrl.agent.encoding_cache import Key, encoding_key
 from distrl.agent.prompt import Prompt
 from distrl.records import Pixels
 
-ROWS = 256  # that are kept at once: 200 MB of the starter's screens
+ROWS = 256  # buffered screens: 200 MB at the starter's screen size
 THREADS = 4
-STALE_SECONDS = 60.0  # an entry that nobody took for so long may be evicted
+STALE_SECONDS = 60.0  # an entry that nobody took for this long may be evicted
 
-Make = Callable[[Prompt, Pixels], list[int]]  # draws the screen there; the tokens of the text
+Make = Callable[[Prompt, Pixels], list[int]]  # draws the screen into the pixels; returns token ids
 
 
 @dataclass(slots=True, eq=False)
 class Expected:
-    """The inputs of one prompt: tokens, and a row of pixels that is drawn when they are there."""
+    """The inputs of one prompt: token ids, and a row of pixels, drawn once `token_ids` is done."""
 
     key: Key
     row: int
     token_ids: Future[list[int]]
     since: float
     wanted: int = 1  # number of pending requests for this entry
-    readers: int = 0  # that have taken it and not given it back
+    readers: int = 0  # callers that have taken it and not given it back
 
 
 class InputsAhead:
-    """Any thread may expect. What was expected twice is made once."""
+    """A thread-safe prefetch cache. A prompt that is expected twice is prepared once."""
 
     def __init__(self, make: Make, shape: tuple[int, ...], rows: int = ROWS) -> None:
         self._rows = rows
@@ -52,7 +52,7 @@ class InputsAhead:
         self._threads: ThreadPoolExecutor | None = None
 
     def expect(self, prompt: Prompt) -> None:
-        """Have the inputs of this prompt made, if there is room for them."""
+        """Start preparing the inputs of this prompt, if a row is free."""
         with self._lock:
             key = encoding_key(prompt)
             expected = self._expected.get(key)
@@ -69,7 +69,7 @@ class InputsAhead:
             self._expected[key] = Expected(key, row, token_ids, time.monotonic())
 
     def take(self, prompts: Sequence[Prompt]) -> list[Expected | None]:
-        """Those of these prompts that were expected; hand them to `give_back` after that."""
+        """Return each prompt's entry, or None; the caller passes them to `give_back` later."""
         with self._lock:
             if not self._expected:
                 return [None] * len(prompts)
@@ -82,13 +82,13 @@ class InputsAhead:
             return taken
 
     def row(self, taken: Expected) -> Pixels:  # […]
-        """Its pixels, when its tokens are there."""
+        """Return the entry's pixels; they are complete only once `token_ids` is done."""
         assert self._pixels is not None
         pixels: Pixels = self._pixels[taken.row]
         return pixels
 
     def give_back(self, taken: Sequence[Expected | None]) -> None:
-        """Stop reading them; the rows that nobody reads or wants any more are used again."""
+        """Stop reading these entries, and free those that nobody reads or waits for any more."""
         with self._lock:
             for each in taken:
                 if each is not None:
@@ -103,7 +103,7 @@ class InputsAhead:
         return self._threads, self._pixels
 
     def _drop_stale(self) -> None:
-        """Evict the oldest, if nobody has taken it in time and nobody reads it."""
+        """Evict the oldest entry if it is past `STALE_SECONDS` and has no readers."""
         oldest = next(iter(self._expected.values()), None)
         if oldest is None or oldest.readers or not oldest.token_ids.done():
             return
@@ -111,6 +111,6 @@ class InputsAhead:
             self._drop(oldest)
 
     def _drop(self, entry: Expected) -> None:
-        """Evict an entry without readers; its row is free once nobody draws there any more."""
+        """Evict an entry without readers; its row becomes free once drawing into it has ended."""
         del self._expected[entry.key]
         entry.token_ids.add_done_callback(lambda _: self._free.append(entry.row))

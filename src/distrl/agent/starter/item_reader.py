@@ -1,9 +1,9 @@
-"""The starter's screen reader for other models: the surest items of a screen, as rows of numbers.
+"""The starter's screen reader for other models: a screen's most certain items as feature vectors.
 
-An item is a word, an icon or a control. Its row says how it is spelled, what it looks like, how
-sure the reader is that something begins there, and where that is. The reader's weights stay as they
-are, in float32 whatever the other model is in, and screens are read one at a time: which of two
-items comes first can depend on rounding, and rounding on the batch.
+An item is a word, an icon or a control. Its vector holds its spelling, its visual features, the
+reader's certainty that an item begins there, and its position. The reader's weights are frozen and
+in float32, whatever the other model's dtype. Screens are read one at a time: which of two items
+comes first can depend on rounding, and rounding depends on the batch.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from distrl.agent.starter.model import CELL, WAVES, Encoder, waves
 from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
 from distrl.agent.weight_digest import weight_digest
 
-ITEMS = 64  # of a screen, at most; in reading order
+ITEMS = 64  # items per screen at most; they are in reading order
 
 
 class ItemReader(nn.Module):
-    """From pixels to rows of numbers. `width` is how many each row has."""
+    """Maps pixels to item vectors of length `width`."""
 
     sign_table: Tensor
 
@@ -36,12 +36,12 @@ class ItemReader(nn.Module):
 
     @cached_property
     def digest(self) -> str:
-        """Of the reader's weights: rows of another reader mean something else."""
+        """Digest of the reader's weights: vectors of another reader are not compatible."""
         return weight_digest(self.state_dict())
 
     @torch.no_grad()
     def forward(self, pixels: Tensor) -> list[Tensor]:  # each [items, width]
-        """`pixels` [n, height, width, 3] uint8, anywhere."""
+        """Read `pixels` [n, height, width, 3], uint8, on any torch device."""
         device = self.sign_table.device
         with torch.autocast(device.type, enabled=False):
             return [self._rows(each.unsqueeze(0).to(device)) for each in pixels]

@@ -1,4 +1,4 @@
-"""Attention and its layers, plain: normalised first, residual, heads side by side."""
+"""Plain transformer layers of the starter: pre-norm, residual, multi-head attention."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Attention(nn.Module):
     def forward(
         self, states: Tensor, memory: KeysAndValues, mask: Tensor | None, *, causal: bool = False
     ) -> Tensor:
-        """`mask` is True where a key may be looked at: [n, 1, queries or 1, keys]."""
+        """`mask` is True where a key may be attended to: [n, 1, queries or 1, keys]."""
         keys, values = memory
         found = functional.scaled_dot_product_attention(
             self._split(self.q_proj(states)), keys, values, attn_mask=mask, is_causal=causal
@@ -35,7 +35,7 @@ class Attention(nn.Module):
         return joined
 
     def of_one(self, state: Tensor, memory: KeysAndValues, mask: Tensor) -> Tensor:
-        """As `forward` for one query, in plain products: what reads most is the memory, once."""
+        """As `forward` for one query, as plain matrix products that read keys and values once."""
         keys, values = memory
         query = self._split(self.q_proj(state)) * keys.shape[-1] ** -0.5  # [n, heads, 1, …]
         alike = (query @ keys.transpose(2, 3)).masked_fill(~mask, -torch.inf)
@@ -49,7 +49,7 @@ class Attention(nn.Module):
 
 
 class FeedForward(nn.Module):
-    """Each state by itself, through a wider layer and back."""
+    """A two-layer MLP on each state by itself, with a hidden layer four times as wide."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class FeedForward(nn.Module):
 
 
 class EncoderLayer(nn.Module):
-    """Everything looks at everything."""
+    """Bidirectional self-attention, then the MLP."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class EncoderLayer(nn.Module):
 
 
 class DecoderLayer(nn.Module):
-    """Looks back at the answer so far, then at the memory."""
+    """Causal self-attention over the answer so far, cross-attention to the memory, then the MLP."""
 
     def __init__(self, width: int, heads: int) -> None:
         super().__init__()
@@ -97,7 +97,7 @@ class DecoderLayer(nn.Module):
         memory_mask: Tensor,
         past: KeysAndValues | None,
     ) -> tuple[Tensor, KeysAndValues]:
-        """The new states, and keys and values of the whole answer so far, for the next token."""
+        """Return the new states, and the keys and values of the answer so far (the cache)."""
         normed = self.attention_norm(states)
         keys, values = self.attention.keys_and_values(normed)
         if past is not None:
@@ -113,11 +113,11 @@ class DecoderLayer(nn.Module):
         states: Tensor,  # [n, 1, width]: of one token
         memory: KeysAndValues,
         memory_mask: Tensor,
-        answer: KeysAndValues,  # of all tokens there can be; those of this one are written to it
+        answer: KeysAndValues,  # buffers for the longest answer; this token's are written to them
         place: Tensor,  # [1]: of this token
         seen: Tensor,  # [1, 1, 1, tokens]: up to this one
     ) -> Tensor:
-        """As `forward` for one token, with everything at a fixed place in memory."""
+        """As `forward` for one token, with all tensors at fixed addresses, for a CUDA graph."""
         normed = self.attention_norm(states)
         for kept, new in zip(answer, self.attention.keys_and_values(normed), strict=True):
             kept.index_copy_(2, place, new)

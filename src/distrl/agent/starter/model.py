@@ -1,17 +1,18 @@
-"""The starter model: reads the screen and the instruction, matches the two, says what to do.
+"""The starter model: reads the screen and the instruction, matches the two, writes an action.
 
     pixels ─► ScreenReader ─► items ┐                       ┌─► words, written or copied
                                     ├─► encoder ─► decoder ─┤
     prompt ─► TextReader  ─► words ─┘                       └─► places, on an item or anywhere
 
-An item of the screen and a word of the prompt are spelled with the same letters, so both live in
-one space: "find what is called X" is a dot product, and works for names never seen. Answers are
-written with two hands: one copies, letter by letter, from the item or the word it looks at; the
-other knows what is usually written. A place is pointed at: on an item, or anywhere by habit. What
-may not come next in a readable answer is not said (`grammar`).
+Items of the screen and words of the prompt share one table of letter embeddings, so "find what is
+called X" is a dot product of spellings, and works for names never seen in training. The logits of
+text tokens are the sum of two heads: one copies, letter by letter, from the item or word that it
+attends to; the other is an ordinary language-model head. The logits of places combine scores of the
+items there with a score for every cell. Tokens that would make an answer unreadable are masked
+(`grammar`).
 
-A `PreTrainedModel` of Hugging Face, encoder-decoder shaped, so that it loads, samples, trains and
-takes adapters on the same path as any other model.
+It is an encoder-decoder `PreTrainedModel` of Hugging Face, so that it loads, samples, trains and
+takes adapters by the same code as any other model.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ from distrl.agent.starter.screen_reader import ACROSS, ReadScreen, ScreenReader
 from distrl.agent.starter.text_reader import TextReader
 
 CELL = 10  # pixels
-NEAR = 5  # items or words that are looked at together, in reading order
-WAVES = 16  # of each of sine and cosine, for each axis
-RARE = -4.0  # the logit, at first, of ink at a place
-EVERYWHERE = -4.0  # how much less likely, at first, a place is without an item on it
+NEAR = 5  # kernel size of `Neighbours`: items or words in reading order
+WAVES = 16  # frequencies of sine and cosine, for each axis
+RARE = -4.0  # initial bias of the logits of ink and of beginnings at a place
+EVERYWHERE = -4.0  # added to the logits of all cells, so that cells with items start out likelier
 
 
 @dataclass(frozen=True, slots=True)
 class EncodedScreen:
-    """What the decoder works from: the states of items and words, and how they are spelled."""
+    """The encoder's output: the states of items and words, and their spellings."""
 
     last_hidden_state: Tensor  # [n, items + words, width]
     memory_mask: Tensor  # [n, items + words], bool
@@ -58,7 +59,7 @@ class EncodedScreen:
 
 
 class Lookup(nn.Module):
-    """Who is spelled like me over there? Attention by spelling alone, with no one as an option."""
+    """Attention by similarity of spelling alone, with a learned threshold for "no match"."""
 
     def __init__(self, config: StarterConfig) -> None:
         super().__init__()
@@ -80,7 +81,7 @@ class Lookup(nn.Module):
 
 
 class Neighbours(nn.Module):
-    """The neighbours just before and after, in reading order: names have more than one word."""
+    """A convolution over neighbours in reading order: names may have more than one word."""
 
     def __init__(self, width: int) -> None:
         super().__init__()
@@ -88,11 +89,11 @@ class Neighbours(nn.Module):
         self.mix = nn.Conv1d(width, width, NEAR, padding=NEAR // 2)
 
     def forward(self, states: Tensor, mask: Tensor) -> Tensor:
-        """Padding is masked after the norm, so that no answer depends on it.
+        """Mask padding after the norm, so that no answer depends on it, then convolve.
 
-        The convolution is done as one matrix product: cuDNN would choose its way by the size of
-        the batch, a Fourier transform among them, and read the same screen differently when an
-        answer is scored.
+        The convolution is computed as one matrix product: cuDNN chooses its algorithm (an FFT is
+        one of them) by batch size, so the same screen would get other states when an answer is
+        scored.
         """
         normed = self.norm(states) * mask.unsqueeze(-1)
         padded = functional.pad(normed, (0, 0, NEAR // 2, NEAR // 2))
@@ -103,7 +104,7 @@ class Neighbours(nn.Module):
 
 
 class Encoder(nn.Module):
-    """Screen and prompt become one sequence of states, items first."""
+    """Encodes screen and prompt as one sequence of states: items first, then words."""
 
     something: Tensor
 
@@ -144,7 +145,7 @@ class Encoder(nn.Module):
         return self.read(input_ids, pixel_values)[0]
 
     def as_parts(self, encoded: EncodedScreen) -> tuple[Tensor, ...]:
-        """An encoding as tensors whose rows have one shape for every prompt; to be kept."""
+        """Return an encoding as tensors whose rows have one shape for every prompt, for caching."""
         return encoded.last_hidden_state, encoded.memory_mask, encoded.letters, encoded.cells
 
     def from_parts(self, parts: tuple[Tensor, ...]) -> EncodedScreen:
@@ -153,10 +154,10 @@ class Encoder(nn.Module):
     def read(
         self, input_ids: Tensor, pixel_values: Tensor | None
     ) -> tuple[EncodedScreen, ReadScreen]:
-        """As `forward`, with the reader's raw opinions beside it."""
+        """As `forward`; also return the screen reader's output, for the imitation losses."""
         if pixel_values is None:
             raise ValueError("the starter model needs pixel_values [n, height, width, 3], uint8")
-        table = self.letter_table.weight * self.something  # 0: after the last letter is nothing
+        table = self.letter_table.weight * self.something  # row 0, "no letter", is zero
         screen: ReadScreen = self.screen_reader(pixel_values, table)
         text = self.text_reader(input_ids)
         kind = self.kind_table.weight
@@ -187,13 +188,13 @@ class Encoder(nn.Module):
         return encoded, screen
 
     def _surroundings(self, text: Any, dtype: torch.dtype) -> Tensor:
-        """What a word's own letters do not say: its token, its order, its neighbours."""
+        """Embed what a word's letters do not tell: its token, its position, adjacent tokens."""
         cell = text.tokens - self.config.first_place
         on_screen = (cell >= 0).unsqueeze(-1)
         place = self.place(waves(cell % COLUMNS + 0.5, cell // COLUMNS + 0.5).to(dtype)) * on_screen
         token = torch.where(on_screen, 0.0, self.token_table(text.tokens * ~on_screen.squeeze(-1)))
         order = self.order_table.weight[: text.tokens.shape[1]]
-        last = self.config.first_place - 1  # beside a word, any place is the same
+        last = self.config.first_place - 1  # adjacent tokens: all places share one embedding
         around = self.before_table(text.before.clamp(max=last))
         around = around + self.after_table(text.after.clamp(max=last))
         out: Tensor = place + token + around + order
@@ -201,7 +202,7 @@ class Encoder(nn.Module):
 
 
 class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
-    """The whole of it. `pixel_values` are uint8 [n, 720, 360, 3], exactly the phone's pixels."""
+    """The whole model. `pixel_values` are uint8 [n, 720, 360, 3], exactly the phone's pixels."""
 
     config: StarterConfig
     config_class = StarterConfig
@@ -232,7 +233,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         self.post_init()  # type: ignore[no-untyped-call]
 
     def _init_weights(self, module: nn.Module) -> None:
-        """Full-scale embeddings: with tiny ones, nothing is ever found (docs/log.md)."""
+        """Give embeddings a std of 0.5: with tiny ones, lookups find nothing (docs/log.md)."""
         if isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=0.5)
         elif module is self.encoder.screen_reader.marks:
@@ -244,7 +245,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
                 nn.init.zeros_(module.bias)
 
     def decoding_graphs(self, max_tokens: int) -> Any:
-        """What decodes on a GPU."""
+        """Return the CUDA graphs that decode answers of up to `max_tokens` tokens."""
         from distrl.agent.starter.decoding_graph import DecodingGraphs
 
         return DecodingGraphs(self, max_tokens)
@@ -274,7 +275,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
     def decode(
         self, encoded: EncodedScreen, answer: Tensor, past: AnswerSoFar | None = None
     ) -> Seq2SeqLMOutput:
-        """The logits of the next token after each token of `answer` [n, length]."""
+        """Return the logits of the next token after each token of `answer` [n, length]."""
         mask = encoded.memory_mask
         past = past if isinstance(past, AnswerSoFar) else AnswerSoFar.begin(self, encoded)
         slot = past.letter_slots(answer, self.config)
@@ -308,7 +309,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         return embedded
 
     def _say(self, hidden: Tensor, encoded: EncodedScreen, keys: Tensor, slot: Tensor) -> Tensor:
-        """What is usually said here, and the next letter of what is being copied."""
+        """Return the logits of text: the language-model head plus the next letter to be copied."""
         letters = encoded.letters
         alike = self.copy_query(hidden) @ keys.transpose(1, 2)
         alike = (alike / hidden.shape[-1] ** 0.5).masked_fill(
@@ -317,14 +318,14 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
         share = alike.softmax(-1)  # [n, length, memory]
         spelled = (share @ letters.flatten(2)).unflatten(-1, letters.shape[2:])
         nothing = torch.zeros_like(spelled[:, :, :1])
-        spelled = torch.cat((spelled, nothing), 2)  # beyond the last letter that is kept
+        spelled = torch.cat((spelled, nothing), 2)  # for slots beyond `config.letters`
         index = slot.view(*slot.shape, 1, 1).expand(-1, -1, 1, spelled.shape[-1])
         letter = spelled.gather(2, index).squeeze(2)  # [n, length, letter_width]
         out: Tensor = self.say(hidden) + self.copy_out(letter)
         return out
 
     def _point(self, hidden: Tensor, encoded: EncodedScreen, keys: Tensor) -> Tensor:
-        """Every place by habit, and the places of items by what they are."""
+        """Return the logits of cells: log-sum-exp of a cell's own score and those of its items."""
         on_items = self.point_query(hidden) @ keys.transpose(1, 2) / hidden.shape[-1] ** 0.5
         cells = encoded.cells.unsqueeze(1).expand_as(on_items)
         habit = (self.anywhere(hidden) + EVERYWHERE).float()
@@ -336,7 +337,7 @@ class StarterModel(PreTrainedModel):  # type: ignore[no-untyped-call]
 
 @dataclass(frozen=True)
 class AnswerSoFar:
-    """What the decoder keeps from token to token; what it makes of the screen is made once."""
+    """The decoder's cache between tokens; keys and values of the screen are computed once."""
 
     memory: tuple[KeysAndValues, ...]
     copy_keys: Tensor  # [n, items + words, width]
@@ -356,7 +357,7 @@ class AnswerSoFar:
         return AnswerSoFar(kept, copy_keys, point_keys, (None,) * len(kept), none, none, 0)
 
     def letter_slots(self, answer: Tensor, config: StarterConfig) -> Tensor:  # [n, length]
-        """Which letter of a word comes next after each token: counted from the last space."""
+        """Return, after each token, the index of the word's next letter (since the last space)."""
         at = torch.arange(1, answer.shape[1] + 1, device=answer.device).expand_as(answer)
         broken = torch.where(is_letter(answer, config), 0, at).cummax(1).values
         slots = torch.where(broken > 0, at - broken, self.slot.unsqueeze(1) + at)
@@ -379,20 +380,20 @@ class AnswerSoFar:
 
     def after(self, kept: list[KeysAndValues], slots: Tensor, answer: Tensor) -> AnswerSoFar:
         length, first = self.length + answer.shape[1], self.first_word
-        if self.length <= 1 < length:  # what it starts from comes before the first word
+        if self.length <= 1 < length:  # token 0 is the start token, token 1 the first word
             first = first_word_rows(answer[:, 1 - self.length])
         return replace(self, answer=tuple(kept), slot=slots[:, -1], first_word=first, length=length)
 
 
 def is_letter(tokens: Tensor, config: StarterConfig) -> Tensor:
-    """Where a token is a character of a word; a space ends one."""
+    """Return where a token is a character of a word, that is any character but a space."""
     first = config.first_character
     character = (tokens >= first) & (tokens < first + len(config.characters))
     return character & (tokens != first + config.characters.index(" "))
 
 
 def waves(x: Tensor, y: Tensor) -> Tensor:  # [..., 4 · WAVES]
-    """A place on the screen, in cells, as sines and cosines from coarse to fine."""
+    """Encode points, in cells, as sines and cosines with frequencies from fine to coarse."""
     scale = 2.0 ** (-torch.arange(WAVES, device=x.device) / 2.5) * 1.5
     angles = torch.cat((x.float().unsqueeze(-1) * scale, y.float().unsqueeze(-1) * scale), -1)
     return torch.cat((angles.sin(), angles.cos()), -1)

@@ -1,10 +1,10 @@
 """Reads a screen: finds words, icons and controls, and spells them out.
 
-A small convolutional network looks at every place of the screen (10 rows × 3 columns of pixels) and
-says three things: is there ink (a letter, an icon, a control), does a word begin here, and which
+A small convolutional network predicts three things for every place of the screen (10 rows × 3
+columns of pixels): is there ink (a letter, an icon, a control), does an item begin here, and which
 sign is it. The most likely beginnings become the screen's items, in reading order. A word is then
 spelled by going right from its beginning: the n-th ink is its n-th letter, until a space. So any
-word can be read, seen before or not. Where the picture is flat there is nothing to read.
+word can be read, seen in training or not. Features are set to zero where the picture is uniform.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from torch.nn import functional
 
 from distrl.agent.starter.configuration import StarterConfig
 
-ACROSS, DOWN = 3, 10  # pixels of a place
-MARGIN = 3  # pixels seen to the left and right of a place
-FLAT = 12  # grey levels: a place that varies less has nothing on it
+ACROSS, DOWN = 3, 10  # width and height of a place in pixels
+MARGIN = 3  # pixels to the left and right of a place that the first convolution covers
+FLAT = 12  # brightness levels (of 255): a place that varies less is empty
 SPACE = 1  # the sign that ends a word
 
 
 @dataclass(frozen=True, slots=True)
 class Opinions:
-    """The reader's logits at every place, for the losses of imitation."""
+    """The reader's features and logits at every place, for the imitation losses."""
 
     places: Tensor  # [n, rows · columns, reader_width]
     ink_logits: Tensor  # [n, rows · columns]
@@ -46,7 +46,7 @@ class ReadScreen:
 
 
 class ScreenReader(nn.Module):
-    """From pixels to items."""
+    """Maps pixels to the items of a screen, with their spellings."""
 
     def __init__(self, config: StarterConfig) -> None:
         super().__init__()
@@ -82,12 +82,12 @@ class ScreenReader(nn.Module):
         )
 
     def see(self, pixels: Tensor) -> tuple[Tensor, int]:
-        """The features of every place [n, rows · columns, reader_width]; and how many columns."""
+        """Return features of all places [n, rows · columns, reader_width] and the column count."""
         lively = lively_places(pixels).unsqueeze(1)
         picture = pixels.permute(0, 3, 1, 2).to(self.look.weight.dtype) / 127.5 - 1.0
-        # With TF32 cuDNN has one way for every size of batch. Without, it takes a Fourier transform
-        # for some and not for others, and a screen was read differently when it was scored: 0.09
-        # between log-probabilities on an H200, 1e-5 with it, at a third of the time.
+        # With TF32, cuDNN uses one algorithm for every batch size. Without it, some sizes use an
+        # FFT and others do not, and log-probabilities from sampling and from scoring differed by
+        # 0.09 on an H200; with TF32 by 1e-5, in a third of the time.
         with torch.backends.cudnn.flags(enabled=True, allow_tf32=True):
             seen = functional.gelu(self.look(picture)) * lively
             for layer in self.layers:
@@ -95,12 +95,12 @@ class ScreenReader(nn.Module):
         return seen.permute(0, 2, 3, 1).flatten(1, 2), seen.shape[3]
 
     def _spell(self, places: Tensor, ink: Tensor) -> tuple[Tensor, Tensor]:
-        """The inkiest places [n, ink], and the signs there [n, ink, signs + 1]."""
+        """Return the places with most ink [n, ink] and sign probabilities [n, ink, signs + 1]."""
         inky = _highest(ink, min(self.config.max_ink, ink.shape[1]))
         return inky, self.sign_logits(_at(places, inky)).softmax(-1)
 
     def sign_logits(self, places: Tensor) -> Tensor:
-        """Which sign is at some places, given their features [..., reader_width]."""
+        """Return the logits of signs at places with these features [..., reader_width]."""
         logits: Tensor = self.signs(self.norm(places)).float()
         return logits
 
@@ -113,7 +113,7 @@ class ScreenReader(nn.Module):
         columns: int,
         sign_table: Tensor,
     ) -> Tensor:  # [n, items, letters, letter_width]
-        """The letters of every item: the n-th ink to the right of its beginning is the n-th."""
+        """Return the expected letter embeddings of each item: the n-th ink is its n-th letter."""
         letter_width = sign_table.shape[1]
         values = torch.zeros(*ink.shape, letter_width, device=ink.device)
         spots = inky.unsqueeze(-1).expand(-1, -1, letter_width)
@@ -126,7 +126,7 @@ class ScreenReader(nn.Module):
         count, long = items.shape[1], self.config.strip
         flat = strip.flatten(1)
         here = (ink.sigmoid().gather(1, flat)).view(-1, count, long) * inside
-        here[..., 0] = 1.0  # it begins here, whatever the ink says
+        here[..., 0] = 1.0  # an item's beginning counts as ink, whatever its logit
         space = spaces.gather(1, flat).view(-1, count, long) * here
         space[..., 0] = 0.0
         alive = torch.cumprod(1.0 - space, dim=-1)
@@ -139,8 +139,8 @@ class ScreenReader(nn.Module):
 
 
 def _highest(values: Tensor, count: int) -> Tensor:  # [n, count]
-    """Where the highest are, the first of equals. Flat places are all equal, and a GPU takes now
-    these, now those: the same screen would be read differently when an answer is scored.
+    """Return the indices of the highest values; of equal ones the first. All flat places are equal,
+    and `topk` on a GPU picks any of them: scoring would read a screen differently from sampling.
     """
     later = torch.arange(values.shape[1], device=values.device, dtype=torch.float64)
     return (values.detach().double() - 1e-9 * later).topk(count, dim=1).indices
@@ -151,7 +151,7 @@ def _at(places: Tensor, chosen: Tensor) -> Tensor:  # [n, chosen, width]
 
 
 def lively_places(pixels: Tensor) -> Tensor:  # [n, rows, columns], bool
-    """Where the picture varies, or beside such a place (inside a box, say)."""
+    """Return where the picture varies, and places beside such a place (inside a box, say)."""
     count, height, width, _ = pixels.shape
     blocks = pixels.view(count, height // DOWN, DOWN, width // ACROSS, ACROSS, 3)
     high, low = blocks.amax((2, 4)), blocks.amin((2, 4))  # [n, rows, columns, 3]
@@ -163,7 +163,7 @@ def lively_places(pixels: Tensor) -> Tensor:  # [n, rows, columns], bool
 
 
 def _widened(values: Tensor, join: Callable[[Tensor, Tensor], Tensor]) -> Tensor:
-    """Each column joined with its two neighbours."""
+    """Combine each column with its two neighbours by `join`."""
     wide = values.clone()
     wide[:, :, 1:] = join(wide[:, :, 1:], values[:, :, :-1])
     wide[:, :, :-1] = join(wide[:, :, :-1], values[:, :, 1:])

@@ -1,9 +1,9 @@
-"""Splits a prompt, which comes as single characters, into words with their letters.
+"""Splits a prompt, whose tokens are single characters, into words with their letters.
 
-Done with tensors alone, so that a batch costs the same as one. A word is a run of characters
-without white space; quotes, commas and the like at its edges are not part of it, but what stands
-right before and after it is kept beside it. A token of the dialect (an action, a place) is a word
-by itself.
+It uses tensor operations only, so that a whole batch is split at once. A word is a run of
+characters without white space. Quotes, commas and the like at its edges are not part of it; the
+tokens right before and after a word are returned with it. A token of the dialect (an action, a
+place) is a word by itself.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class ReadText:
 
 
 class TextReader(nn.Module):
-    """Has no weights: tables only."""
+    """A module without trainable weights; its buffers are lookup tables by token id."""
 
     sign_of: Tensor
     is_edge: Tensor
@@ -49,7 +49,7 @@ class TextReader(nn.Module):
             is_edge[place] = character in EDGES
             is_space[place] = character.isspace()
         is_space[config.pad_token_id] = True
-        # Saved with the weights: a loader that begins on no device has nothing to compute from.
+        # Persistent buffers: a model that is loaded via the meta device cannot compute them.
         self.register_buffer("sign_of", sign_of)
         self.register_buffer("is_edge", is_edge)
         self.register_buffer("is_space", is_space)
@@ -78,7 +78,7 @@ class TextReader(nn.Module):
     ) -> ReadText:
         batch, words, letters = len(ids), self.config.max_words, self.config.letters
         at = torch.arange(ids.shape[1], device=ids.device).expand_as(ids)
-        slot = torch.where(counted, number, words)  # the last slot takes what counts for nothing
+        slot = torch.where(counted, number, words)  # the last slot collects what is not counted
         first = at.new_zeros(batch, words + 1).scatter_(1, torch.where(begins, slot, words), at)
         last = at.new_zeros(batch, words + 1).scatter_reduce_(1, slot, at, "amax")
         position = at - first.gather(1, slot)

@@ -1,8 +1,8 @@
-"""What the starter model can say (its tokens) and what it can read (its signs).
+"""The starter's output vocabulary (tokens) and the classes its screen reader knows (signs).
 
 Tokens: a few that frame an answer, the words of the compact dialect, single characters, bytes for
-every other character, and one token for each place on the screen. Signs: what the reader tells
-apart on a screen, that is letters, icons and the states of controls.
+every other character, and one token for each cell of the screen. Signs: what the reader tells apart
+on a screen, that is letters, icons and the states of controls.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ CONTROLS = (
 
 @cache
 def tokens() -> tuple[str, ...]:
-    """Every token; its place in this list is its number. Places on the screen come last."""
+    """Return all tokens; the index of a token is its id. Cells of the screen come last."""
     return (
         *(PAD, START, END),
         *(f"<{kind}>" for kind in KINDS),
@@ -39,18 +39,18 @@ def tokens() -> tuple[str, ...]:
 
 
 def places() -> tuple[str, ...]:
-    """The cells of the screen, row by row."""
+    """Return the tokens of the screen's cells, row by row."""
     return tuple(f"<{column},{row}>" for row in range(ROWS) for column in range(COLUMNS))
 
 
 def signs(icons: tuple[str, ...]) -> tuple[str, ...]:
-    """What can be told apart on a screen; 0 is left for nothing."""
+    """Return the signs that the reader tells apart; their ids begin at 1, and 0 means none."""
     letters = tuple(letter for letter in CHARACTERS if not letter.isspace())
     return ("space", "other", *letters, *CONTROLS, *(f"icon:{name}" for name in icons))
 
 
 def build_tokenizer() -> PreTrainedTokenizerFast:
-    """One token a character; bytes where a character is not among ours, so nothing is lost."""
+    """Build a character-level tokenizer; characters outside the vocabulary become bytes."""
     numbers = {token: number for number, token in enumerate(tokens())}
     model = models.BPE(vocab=numbers, merges=[], byte_fallback=True, fuse_unk=False)
     tokenizer = Tokenizer(model)

@@ -1,10 +1,10 @@
-"""A client for the adb server's own protocol, so that no command needs a process.
+"""A client for the adb server's own protocol, so that no command needs an `adb` process.
 
-`AdbServer` lists the devices; `AdbLink` is one of them: it runs commands, moves files and
-fetches the framebuffer. Every call has a deadline and raises a typed `DeviceError`. A service
-of adb uses its connection up, so each call has a fresh one (loopback: a fraction of a millisecond)
-except for shell commands, for which `AdbShell` keeps one open. Links to many devices may be
-used at once, one thread each.
+`AdbServer` lists the devices; `AdbLink` is one device: it runs commands, transfers files and
+opens services such as the framebuffer. Every call has a deadline and raises a typed `DeviceError`.
+In adb's protocol a connection serves one service, so each call opens a new one (on loopback: a
+fraction of a millisecond), except for shell commands, for which `AdbShell` keeps one open. Links to
+many devices may be used at the same time, with one thread per link.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from distrl.errors import CommandRefused, DeviceDisconnected, DeviceTimeout
 
 ADB_PORT = 5037
 PATIENCE = 15.0  # default deadline of a call, in seconds
-RECONNECT_SECONDS = 1.5  # for a connection that was just made to come up, before another is made
-STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)  # the packets of shell v2
-SYNC_PIECE = 64 * 1024  # the most that adb takes at once
+RECONNECT_SECONDS = 1.5  # deadline for a new connection to be usable, before the next attempt
+STDIN, STDOUT, STDERR, EXIT, CLOSE_STDIN = range(5)  # packet kinds of the shell v2 protocol
+SYNC_PIECE = 64 * 1024  # bytes; adb accepts no larger DATA packet
 
 
 @dataclass(frozen=True, slots=True)
 class ListedDevice:
-    """A line of `adb devices -l`. Only those in state `device` can be used."""
+    """A line of `adb devices -l`. Only devices in the state `device` can be used."""
 
     serial: str
     state: str  # device, offline, unauthorized, authorizing, recovery, …
@@ -42,7 +42,7 @@ class ListedDevice:
 
 @dataclass(frozen=True, slots=True)
 class ShellResult:
-    """What a command wrote, and how it ended."""
+    """The output, the errors and the exit code of a command."""
 
     output: bytes
     errors: bytes
@@ -53,7 +53,7 @@ class ShellResult:
         return self.output.decode("utf-8", "replace")
 
     def checked_text(self, serial: str, arguments: Sequence[str]) -> str:
-        """Return the output; a nonzero exit code is raised as `CommandRefused`."""
+        """Return the output; raise `CommandRefused` if the exit code is not zero."""
         if self.code == 0:
             return self.text
         shown = (self.errors or self.output).decode("utf-8", "replace").strip()
@@ -87,7 +87,7 @@ class AdbServer:
         return tuple(read_devices(self._ask("host:devices-l", seconds)))
 
     def connect(self, address: str, seconds: float = PATIENCE) -> None:
-        """Reach a phone over the network. The server reports failure inside an OKAY."""
+        """Connect to a phone over the network. The server reports a failure as text with OKAY."""
         said = self._ask(f"host:connect:{address}", seconds)
         if not said.startswith(("connected to", "already connected")):
             raise DeviceDisconnected(
@@ -96,7 +96,7 @@ class AdbServer:
             )
 
     def disconnect(self, address: str, seconds: float = PATIENCE) -> None:
-        """Forget a phone on the network; one that is not known is gone already."""
+        """Disconnect a phone on the network; do nothing if the server does not know it."""
         try:
             self._ask(f"host:disconnect:{address}", seconds)
         except CommandRefused:
@@ -121,13 +121,13 @@ class AdbLink:
     # The device as the server sees it ----------------------------------------------------------
 
     def state(self, seconds: float = PATIENCE) -> str:
-        """`device` when it can be used; not being there at all is an error."""
+        """Return the device's state, `device` if it can be used; raise if adb does not list it."""
         with self.server.open(self._who, seconds) as connection:
             connection.request(f"host-serial:{self.serial}:get-state")
             return connection.read_block().decode("utf-8", "replace")
 
     def wait_until_usable(self, seconds: float) -> None:
-        """Block until the server reports the device as usable; no polling."""
+        """Block, without polling, until the server reports the device as usable."""
         with self.server.open(self._who, seconds) as connection:
             connection.request(f"host-serial:{self.serial}:wait-for-any-device")
             if connection.read_exactly(4) == b"FAIL":
@@ -147,23 +147,23 @@ class AdbLink:
             try:
                 self.wait_until_usable(min(deadline.left, RECONNECT_SECONDS))
                 return
-            except DeviceTimeout:  # adb may drop the new connection along with the one that broke
+            except DeviceTimeout:  # adb may drop the new connection together with the broken one
                 if deadline.passed:
                     raise
 
     # Commands ----------------------------------------------------------------------------------
 
     def open(self, service: str, seconds: float) -> AdbSocket:
-        """Open a service of the device; the connection then carries that service's stream."""
+        """Open a service of the device; the returned connection carries that service's stream."""
         with ExitStack() as undo:
             connection = undo.enter_context(self.server.open(self._who, seconds))
             connection.request(f"host:transport:{self.serial}")
             connection.request(service)
-            undo.pop_all()  # it stays open
+            undo.pop_all()  # keep the connection open
         return connection
 
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
-        """Run a command without a terminal; output and errors are separate."""
+        """Run a command without a terminal; return output and errors separately."""
         with self.open(f"shell,v2,raw:{command}", seconds) as connection:
             return read_shell(connection)
 
@@ -242,7 +242,7 @@ def read_shell(connection: AdbSocket) -> ShellResult:
 
 
 def read_properties(text: str) -> dict[str, str]:
-    """The lines of `getprop`: [name]: [value]."""
+    """Parse the output of `getprop`, lines of the form [name]: [value]."""
     return dict(re.findall(r"^\[(.*?)\]: \[(.*?)\]?\r?$", text, re.MULTILINE))
 
 

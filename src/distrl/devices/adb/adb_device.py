@@ -1,9 +1,9 @@
 """A phone behind adb as a `Device`: a handset, an emulator, or a served simulated phone.
 
 How clean a reset leaves the phone depends on `fresh_start`. An emulator loads its snapshot and a
-served simulated phone restarts; both are clean afterwards. A handset is not: its apps are stopped
-and it shows the home screen, but what the last episode saved remains. An app's data is cleared only
-if the phone's owner has named the app.
+served simulated phone restarts; both are clean afterwards. A handset is not clean: its apps are
+stopped and it shows the home screen, but data that the last episode saved remains. An app's data is
+cleared only if the phone's owner has named the app.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ from distrl.devices.adb.screen_capture import CAPTURES, Capture, fastest_capture
 from distrl.errors import BrokenPicture, DeviceDisconnected, DeviceLocked
 from distrl.records import Pixels
 
-PICTURE_TRIES = 3  # when one arrives incomplete
+PICTURE_TRIES = 3  # attempts, if a picture arrives incomplete
 HOME_KEY, WAKE_KEY = 3, 224
 UNLOCK_SECONDS = 3.0
 
-FreshStart = Callable[[PhoneShell, int], None]  # brings a phone to the start; with a seed
+FreshStart = Callable[[PhoneShell, int], None]  # brings a phone to the start of an episode, by seed
 
 
 def go_home(
@@ -37,7 +37,7 @@ def go_home(
     stop: tuple[str, ...] = (),
     clear: tuple[str, ...] = (),
 ) -> None:
-    """For handsets: stop these packages, remove all data of those, and show the home screen."""
+    """Reset a handset: stop the apps in `stop`, clear the data of those in `clear`, and go home."""
     wake_and_unlock(shell)
     for package in stop:
         shell.run("am", "force-stop", package)
@@ -47,7 +47,7 @@ def go_home(
 
 
 def new_simulation(shell: PhoneShell, seed: int) -> None:
-    """For a simulated phone served over adb: restart it from the seed."""
+    """Restart a simulated phone that is served over adb from the seed."""
     shell.run("cmd", "simulation", "reset", str(seed))
 
 
@@ -59,7 +59,7 @@ def wake_and_unlock(shell: PhoneShell) -> None:
         return
     shell.shell("wm dismiss-keyguard")
     deadline = Deadline(UNLOCK_SECONDS)
-    while is_locked(shell):  # while it animates; each query takes a while
+    while is_locked(shell):  # during the animation; no sleep, since each query takes a while
         if not deadline.passed:
             continue
         raise DeviceLocked(
@@ -77,14 +77,14 @@ class AdbDevice(AndroidDevice):
         link: AdbLink,
         settings: AndroidDeviceSettings | None = None,
         fresh_start: FreshStart = go_home,
-        captures: Sequence[Capture] = CAPTURES,  # the fastest of these is used
+        captures: Sequence[Capture] = CAPTURES,  # candidates; the fastest is used
     ) -> None:
         super().__init__(name, settings)
         self.link = link
         self.fresh_start = fresh_start
         self.captures = captures
-        self.capture: Capture | None = None  # the fastest, once measured
-        self.capture_seconds: dict[str, float] = {}  # of every capture that works
+        self.capture: Capture | None = None  # the fastest capture, once measured
+        self.capture_seconds: dict[str, float] = {}  # median time of every capture that works
         self._shell = AdbShell(link)
 
     @property
@@ -101,7 +101,7 @@ class AdbDevice(AndroidDevice):
             if self.link.state() == "device":
                 return
         except DeviceDisconnected:
-            pass  # connecting again tells why
+            pass  # `connect_again` raises with the reason
         self.link.connect_again(self.settings.reconnect_seconds)
 
     def _clean(self, seed: int) -> None:
@@ -134,7 +134,7 @@ class AdbDevice(AndroidDevice):
         self._input("draganddrop", *start, *end, milliseconds, seconds=CARRY_SECONDS)
 
     def _pixels(self, x: float, y: float) -> tuple[str, str]:
-        """Convert to pixels of the picture that the agent saw (rotated like the phone)."""
+        """Convert shares to pixels of the picture that the agent saw (rotated like the phone)."""
         assert self._picture is not None
         height, width, _ = self._picture.shape
         return str(min(int(x * width), width - 1)), str(min(int(y * height), height - 1))

@@ -1,14 +1,14 @@
 """Shell commands on a phone: `PhoneShell`, and `AdbShell`, which keeps one shell open.
 
-Everything that reads and operates Android by commands (`android_state`, `fresh_start`,
+All code that reads and operates Android by shell commands (`android_state`, `fresh_start`,
 `unicode_typing`, `uiautomator`, `android_apps`) takes a `PhoneShell`. `AdbShell` implements it over
 our adb client, `AndroidEnvShell` through DeepMind's AndroidEnv.
 
-A new shell costs a connection, a round trip and a process on the phone per command; `AdbShell`
-writes its commands to one shell's standard input and finds the end of each output by a random
-marker. Commands must not contain pipes or line breaks; their errors are merged into the output. A
-command that breaks the connection is never sent again: a tap that may have happened must not happen
-twice. Phones that support no interactive shell get a new one for each command.
+A new shell per command would cost a connection, a round trip and a process on the phone each time.
+So `AdbShell` writes its commands to one shell's standard input and finds the end of each output by
+a random marker. Commands must not contain pipes or line breaks; their stderr is merged into the
+output. A command that breaks the connection is never resent: a tap that may have happened must not
+happen twice. On phones without an interactive shell, each command gets a new shell.
 """
 
 from __future__ import annotations
@@ -33,32 +33,32 @@ from distrl.errors import DeviceDisconnected, DeviceError
 
 
 class PhoneShell(ABC):
-    """Commands for one phone. One thread uses it at a time."""
+    """Runs shell commands on one phone. One thread uses it at a time."""
 
-    serial: str  # the phone's name in messages
+    serial: str  # the phone's name in error messages
 
     @abstractmethod
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
-        """Run a command line; the exit code is in the result."""
+        """Run a command line; the exit code is part of the result."""
 
     def run(self, *arguments: str, seconds: float = PATIENCE) -> str:
         """Run a command given as separate arguments; raise if it fails."""
         return self.shell(shlex.join(arguments), seconds).checked_text(self.serial, arguments)
 
     def close(self) -> None:  # noqa: B027
-        """Give back what stays open between two commands, if anything."""
+        """Release what stays open between two commands, if anything."""
 
 
 PROBE_SECONDS = 3.0
 
 
 class AdbShell(PhoneShell):
-    """A `PhoneShell` over an adb connection."""
+    """Implements `PhoneShell` over an adb connection."""
 
     def __init__(self, link: AdbLink, *, keep_open: bool = True) -> None:
         self.link = link
         self.serial = link.serial
-        self.keeps_open = keep_open  # False once the phone turned out not to support it
+        self.keeps_open = keep_open  # set to False if the phone does not support it
         self._mark = ""
         self._connection: AdbSocket | None = None
 
@@ -76,7 +76,7 @@ class AdbShell(PhoneShell):
         return self._converse(self._connection, command, seconds)
 
     def _open(self) -> None:
-        """Open the shell and try it once; remember a phone that does not support it."""
+        """Open the shell and test it once; if the phone does not support it, never try again."""
         self._mark = f"distrl-{secrets.token_hex(8)}"
         try:
             self._connection = self.link.open("shell,v2,raw:", PROBE_SECONDS)
@@ -115,7 +115,7 @@ class AdbShell(PhoneShell):
 
 
 def exit_code(serial: str, digits: bytes) -> int:
-    """The exit code behind a marker, which the phone has printed."""
+    """Parse the exit code that the phone printed after a marker."""
     if not re.fullmatch(rb"\d{1,3}\s*", digits):
         raise DeviceDisconnected(
             f"device {serial}: its shell ended a command with code {digits[:9]!r}; is it a phone?"

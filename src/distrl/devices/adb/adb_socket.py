@@ -1,8 +1,8 @@
-"""One connection to the adb server; every read and write has a deadline, every reply a limit.
+"""One connection to the adb server; reads and writes have a deadline, replies a size limit.
 
 A request is its length in four hexadecimal digits and a service's name; the answer is OKAY, or FAIL
-with a reason. After a "transport" request the connection is forwarded to a device: the next service
-is the device's own, and the rest of the stream belongs to that service.
+with a reason. After a "transport" request the connection is forwarded to a device: the next request
+names a service of the device, and the rest of the stream belongs to that service.
 
 Failures reported by the server or the phone become typed `DeviceError`s here, so that callers never
 parse adb's messages. Closing is immediate.
@@ -24,7 +24,7 @@ from distrl.errors import (
     DeviceUnauthorized,
 )
 
-MAX_REPLY = 1 << 27  # bytes to one request: four times the raw picture of the largest phone
+MAX_REPLY = 1 << 27  # bytes per request: four times the raw picture of the largest phone
 PIECE = 1 << 18
 
 
@@ -45,7 +45,7 @@ class Deadline:
 
 
 class AdbSocket:
-    """A context manager around one connection. `who` is the device's name in messages."""
+    """One connection, as a context manager. `who` is the device's name in error messages."""
 
     def __init__(self, connection: socket.socket, who: str, deadline: Deadline) -> None:
         self._connection = connection
@@ -61,11 +61,11 @@ class AdbSocket:
                 f"{who}: no adb server answers on {host}:{port} ({error.strerror or error}); "
                 f"start it with `adb -P {port} start-server`"
             ) from error
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small requests, at once
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)  # small requests: no delay
         return cls(connection, who, deadline)
 
     def begin(self, deadline: Deadline) -> None:
-        """Start an exchange, with a deadline and a limit of bytes of its own."""
+        """Start an exchange with a new deadline and a new byte limit."""
         self.deadline = deadline
         self._received = 0
 
@@ -81,7 +81,7 @@ class AdbSocket:
     # Requests ----------------------------------------------------------------------------------
 
     def request(self, service: str) -> None:
-        """Request a service; anything but OKAY is raised as the matching error."""
+        """Request a service; raise the matching error for any answer but OKAY."""
         name = service.encode()
         self.send(b"%04x" % len(name) + name)
         status = self.read_exactly(4)
@@ -94,7 +94,7 @@ class AdbSocket:
             )
 
     def read_block(self) -> bytes:
-        """Read a length in four hexadecimal digits, and that many bytes."""
+        """Read a length in four hexadecimal digits, then that many bytes."""
         digits = self.read_exactly(4)
         if not re.fullmatch(rb"[0-9a-fA-F]{4}", digits):
             raise DeviceDisconnected(
@@ -162,7 +162,7 @@ class AdbSocket:
 
 
 def refusal(who: str, service: str, reason: str) -> DeviceError:
-    """Map the reason of a FAIL to an error type."""
+    """Return the error that matches the reason of a FAIL."""
     said = f"{who}: adb answered {service} with: {' '.join(reason.split())}"
     lowered = reason.lower()
     if "unauthorized" in lowered or "still authorizing" in lowered or "no permissions" in lowered:
@@ -175,6 +175,6 @@ def refusal(who: str, service: str, reason: str) -> DeviceError:
 
 
 def _short(service: str) -> str:
-    """Shorten a command: it may be long, and contain typed text."""
+    """Shorten a command, which may be long and contain typed text."""
     name, colon, rest = service.partition(":")
     return f"{name}{colon}{rest[:40]}{'…' if len(rest) > 40 else ''}"

@@ -1,10 +1,10 @@
 """The apps of a phone: resolve a name to a package or an icon, start an app, detect a crash.
 
-The package manager tells no labels to a shell, so `find_package` looks a name ("Chrome",
-"com.android.chrome", "the settings") up in this order: an installed package; the names given by the
-phone's owner (`devices.android.app_names`); a list of well-known apps; a package with the name as
-one of its parts. If nothing matches it returns None. What is on the home screen has its label in
-the view hierarchy, where `find_icon` looks.
+The package manager does not give app labels to a shell, so `find_package` looks up a name
+("Chrome", "com.android.chrome", "the settings") in this order: an installed package; the names
+given by the phone's owner (`devices.android.app_names`); a list of well-known apps; a package that
+has the name as one of its parts. If nothing matches it returns None. Icons on the home screen have
+labels in the view hierarchy, where `find_icon` searches.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from distrl.errors import AppCrashed, CommandRefused
 from distrl.hierarchy import Element, labelled_rows
 from distrl.records import Action
 
-LOOK_SECONDS = 0.02  # between two looks for an app that is starting
+LOOK_SECONDS = 0.02  # between two polls while an app is starting
 
-# Several packages where vendors differ; the first that is installed is used.
+# Several packages where vendors differ; the first installed one is used.
 WELL_KNOWN: dict[str, tuple[str, ...]] = {
     "browser": (
         "com.android.chrome",
@@ -104,7 +104,7 @@ WELL_KNOWN: dict[str, tuple[str, ...]] = {
 def find_package(
     name: str, installed: Collection[str], own_names: Mapping[str, str] | None = None
 ) -> str | None:
-    """The installed package that a name refers to, or None."""
+    """Return the installed package that a name refers to, or None."""
     if name in installed:
         return name
     wanted = " ".join(name.lower().split()).removeprefix("the ").removesuffix(" app")
@@ -119,7 +119,7 @@ def find_package(
 
 
 def find_icon(elements: Sequence[Element], name: str) -> Element | None:
-    """What is called exactly that on a home screen, and can be tapped."""
+    """Return the clickable element of a home screen that has exactly this label, or None."""
     wanted = _folded(name)
     for each in labelled_rows(elements):
         if wanted and each.clickable and wanted in (_folded(each.text), _folded(each.detail)):
@@ -138,7 +138,7 @@ LAUNCHER_QUERY = (
 
 
 def launchable_apps(shell: PhoneShell) -> dict[str, str]:
-    """Package -> activity. Phones before Android 7 list packages only: activity is empty."""
+    """Return package -> activity. Before Android 7 only packages are listed: activity is empty."""
     listed = shell.shell(LAUNCHER_QUERY)
     found = (line.strip().partition("/") for line in listed.text.splitlines())
     apps = {package: activity for package, slash, activity in found if slash}
@@ -160,7 +160,7 @@ def start_app(shell: PhoneShell, package: str, activity: str, seconds: float = P
 
 
 def wait_for_app(shell: PhoneShell, package: str, before: Focus | None, seconds: float) -> None:
-    """Wait until a started app has the focus, or another than before (a question, a crash)."""
+    """Wait until the app, a crash dialog or another package than before (a question) has focus."""
     deadline = Deadline(seconds)
     while not deadline.passed:
         found = focus(shell)
@@ -173,7 +173,9 @@ def wait_for_app(shell: PhoneShell, package: str, before: Focus | None, seconds:
 
 
 def wait_until_drawn(shell: PhoneShell, seconds: float) -> Focus | None:
-    """The focus, once the app in front has a window: Android starts an app before it draws it."""
+    """Return the focus, once the app in front has a window: Android starts an app before its window
+    is drawn.
+    """
     deadline = Deadline(seconds)
     found = focus(shell)
     while found is not None and found.starting and not deadline.passed:
@@ -183,7 +185,7 @@ def wait_until_drawn(shell: PhoneShell, seconds: float) -> Focus | None:
 
 
 def check_nothing_crashed(shell: PhoneShell, device: str, action: Action, seconds: float) -> None:
-    """Raise `AppCrashed` if a crash dialog is in front after an action, and what it started."""
+    """Raise `AppCrashed` if a crash dialog is in front once an action's app start is drawn."""
     found = wait_until_drawn(shell, seconds)
     if found is not None and found.stopped:
         raise AppCrashed(

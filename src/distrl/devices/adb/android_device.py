@@ -1,10 +1,10 @@
-"""What every phone with an Android shell has in common, as a `Device`.
+"""The base class of all devices with an Android shell.
 
-A subclass says how the phone is reached and cleaned, how a picture is taken and how a finger is put
-down; keys, text, apps, the view hierarchy and the waiting are shell commands and stand here. It
-keeps the contract of `device.Device`: typed errors, out of order after one until the next reset,
-and final actions never reach the phone. Nothing sleeps for a fixed time: a step ends when the
-picture is still. `seconds` is real time spent waiting for the phone.
+A subclass implements how to connect to and clean the phone, how to take a picture and how to touch
+the screen. Keys, text, apps, the view hierarchy and waiting use shell commands and are implemented
+here. The class keeps the contract of `device.Device`: errors are typed, a failed device is out of
+order until the next reset, and final actions never reach the phone. Nothing sleeps for a fixed
+time: a step ends when the picture is still. `seconds` is real time spent waiting for the phone.
 """
 
 from __future__ import annotations
@@ -59,8 +59,8 @@ KEYS: dict[type[Action], int] = {
     Back: 4, Home: 3, Enter: 66, Recents: 187, VolumeUp: 24, VolumeDown: 25, Power: 26,
 }  # fmt: skip
 SHADE = ("cmd", "statusbar", "expand-notifications")
-ICON_READS = 2  # resets at which the home screen is read, until it could be
-CARRY_SECONDS = 1.5  # long enough that Android takes hold first
+ICON_READS = 2  # number of resets that try to read the home screen, until one succeeds
+CARRY_SECONDS = 1.5  # long enough for Android to recognize a long press before the move
 HOME_QUERY = (
     "cmd package resolve-activity --brief -a android.intent.action.MAIN "
     "-c android.intent.category.HOME"
@@ -69,32 +69,32 @@ HOME_QUERY = (
 
 @dataclass(frozen=True, slots=True)
 class AndroidDeviceSettings:
-    """Deadlines in seconds, and names for apps."""
+    """Deadlines in seconds, and the owner's names for apps."""
 
     stillness: StillnessSettings = field(default_factory=StillnessSettings)
     reconnect_seconds: float = 30.0  # for a lost phone to come back, at a reset over adb
     command_seconds: float = 15.0
     launch_seconds: float = 5.0  # for an app to come to the front
-    blank_seconds: float = 5.0  # a black or white screen is looked at again for this long
+    blank_seconds: float = 5.0  # a screen of one colour is polled for this long
     long_press_seconds: float = 0.8
-    app_names: Mapping[str, str] = field(default_factory=dict)  # what the owner calls a package
+    app_names: Mapping[str, str] = field(default_factory=dict)  # the owner's name -> package
 
 
 class AndroidDevice(ABC):
-    """Implements `Device` but for what a subclass knows of its connection."""
+    """Implements `Device`, except for the abstract methods that depend on the connection."""
 
     blocking = True
-    ended = False  # no more pictures or actions until the reset
-    taps_icons = True  # to open an app whose package has another name; not on a guarded phone
+    ended = False  # if True: no more pictures or actions until the reset
+    taps_icons = True  # open apps that no package name matches by their icon; off on guarded phones
 
     def __init__(self, name: str, settings: AndroidDeviceSettings | None) -> None:
         self.name = name
         self.settings = settings or AndroidDeviceSettings()
         self._state = OperatingState(name)
         self.typing: Typing | None = None
-        self._picture: Pixels | None = None  # the last settled one
-        self._launchable: dict[str, str] | None = None  # package -> activity, or empty
-        self._icons: tuple[Element, ...] = ()  # what was on the home screen at a reset
+        self._picture: Pixels | None = None  # the last settled picture
+        self._launchable: dict[str, str] | None = None  # package -> activity, which may be ""
+        self._icons: tuple[Element, ...] = ()  # elements of the home screen at a reset
         self._icon_reads = 0
         self._untouched = False  # attached to, not reset
 
@@ -106,7 +106,7 @@ class AndroidDevice(ABC):
 
     @abstractmethod
     def _reach(self) -> None:
-        """Connect to the phone, again if it was lost."""
+        """Connect to the phone; reconnect if it was lost."""
 
     @abstractmethod
     def _clean(self, seed: int) -> None:
@@ -117,11 +117,11 @@ class AndroidDevice(ABC):
 
     @abstractmethod
     def _touch(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
-        """Move a finger; on one spot in no time it is a tap."""
+        """Move a finger; equal points and 0 seconds are a tap."""
 
     @abstractmethod
     def _wake(self) -> None:
-        """The picture is blank: the screen may have gone to sleep."""
+        """Wake the screen, which may be asleep; called when the picture is blank."""
 
     # The whole device --------------------------------------------------------------------------
 
@@ -130,7 +130,7 @@ class AndroidDevice(ABC):
         self._start(seed)
 
     def attach(self) -> None:
-        """Connect and take a picture, in place of a reset: nothing on the phone is changed."""
+        """Connect and take a picture, instead of a reset; change nothing on the phone."""
         self._start(None)
 
     def _start(self, seed: int | None) -> None:
@@ -165,7 +165,7 @@ class AndroidDevice(ABC):
         self.close()
 
     def at_work(self) -> AbstractContextManager[None]:
-        """Count device time and remember a failure; after one only a reset helps."""
+        """Count device time, and remember a failure until the next reset."""
         return self._state.at_work()
 
     # Seeing ------------------------------------------------------------------------------------
@@ -179,7 +179,7 @@ class AndroidDevice(ABC):
         return Screen(self._picture)
 
     def elements(self) -> tuple[Element, ...]:
-        """The elements on the screen; uiautomator itself waits for it to settle."""
+        """Return the elements on the screen; uiautomator itself waits for it to settle."""
         self._state.check()
         with self.at_work():
             return self._elements()
@@ -189,7 +189,7 @@ class AndroidDevice(ABC):
         return read_hierarchy(dump, self.shell.serial)
 
     def front_package(self) -> str:
-        """Package of what is in front; empty while nothing has the focus."""
+        """Return the package in front; empty while nothing has the focus."""
         self._state.check()
         with self.at_work():
             found = focus(self.shell)
@@ -253,7 +253,7 @@ class AndroidDevice(ABC):
                 self.shell.run("sleep", f"{seconds:g}", seconds=seconds + 10.0)
 
     def _carry(self, x: float, y: float, to_x: float, to_y: float) -> None:
-        """Take hold of something and carry it; a finger that can only swipe does so slowly."""
+        """Drag and drop. The default is a slow swipe, for connections without a drag command."""
         self._touch(x, y, to_x, to_y, CARRY_SECONDS)
 
     def _input(self, *arguments: str, seconds: float = 0.0) -> None:
@@ -262,13 +262,13 @@ class AndroidDevice(ABC):
     # Apps --------------------------------------------------------------------------------------
 
     def package_of(self, name: str) -> str | None:
-        """The installed package that a name refers to."""
+        """Return the installed package that a name refers to, or None."""
         self._state.check()
         with self.at_work():
             return find_package(name, self._apps(), self.settings.app_names)
 
     def home_package(self) -> str:
-        """Package of the launcher; empty if the phone does not report it."""
+        """Return the launcher's package; empty if the phone does not report it."""
         self._state.check()
         with self.at_work():
             return self._home_package()
@@ -278,13 +278,13 @@ class AndroidDevice(ABC):
         return said.strip().rpartition("\n")[2].partition("/")[0].strip() if "/" in said else ""
 
     def _read_icons(self) -> None:
-        """Remember the home screen, if it can be read; no reset fails because it cannot."""
+        """Remember the home screen's elements; if they cannot be read, the reset still succeeds."""
         if self.taps_icons and not self._icons and self._icon_reads < ICON_READS:
             self._icon_reads += 1
             self._icons = self._home_screen()
 
     def _home_screen(self) -> tuple[Element, ...]:
-        """The elements of the home screen; none where it is not shown, or cannot be read."""
+        """Return the elements of the home screen; none if it is not shown or cannot be read."""
         found = focus(self.shell)
         if found is None or found.package != self._home_package():
             return ()
@@ -294,7 +294,7 @@ class AndroidDevice(ABC):
             return ()
 
     def _open_app(self, name: str) -> None:
-        """Start an app and wait until it is in front: it may take seconds to come up."""
+        """Start an app and wait until it is in front, which may take seconds."""
         apps = self._apps()
         package = find_package(name, apps, self.settings.app_names)
         if package is None:
@@ -305,7 +305,7 @@ class AndroidDevice(ABC):
         wait_for_app(self.shell, package, before, self.settings.launch_seconds)
 
     def _tap_icon(self, name: str) -> None:
-        """Go home and tap what has this label there, if it was there when the phone was reset."""
+        """Go home and tap the icon with this label, if it was there when the phone was reset."""
         if not self.taps_icons or find_icon(self._icons, name) is None:
             nor = ", nor anything on its home screen" if self.taps_icons and self._icons else ""
             raise ActionFailed(
@@ -316,7 +316,7 @@ class AndroidDevice(ABC):
         wait_for_app(self.shell, self._home_package(), None, self.settings.launch_seconds)
         self._picture = self._settle(self._picture)
         icon = find_icon(self._home_screen(), name)
-        if icon is None:  # the agent sees what is there now
+        if icon is None:  # it is gone: the agent sees the home screen
             return
         before = focus(self.shell)
         height, width, _ = self._picture.shape

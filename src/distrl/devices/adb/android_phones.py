@@ -1,6 +1,7 @@
-"""Open the device behind a serial: handsets are wrapped in `SafeDevice` (in a dry run every phone),
-served simulated phones in `SimulatedAdbDevice`. A phone that does not report being emulated is
-treated as a handset.
+"""Open the device with a given adb serial.
+
+Handsets (in a dry run: all phones) are wrapped in `SafeDevice`, served simulated phones in
+`SimulatedAdbDevice`. A phone that does not report being emulated is treated as a handset.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from distrl.devices.safety.safety import SafeDevice, read_consent
 from distrl.errors import DeviceDisconnected
 
 AdbPhone = AdbDevice | SafeDevice | SimulatedAdbDevice
-SERVED = "simulated"  # what `ro.hardware` says on a served simulated phone
-DRAWS_AT_ONCE = "ro.distrl.draws_at_once"  # a property of served phones that nothing slows down
+SERVED = "simulated"  # value of `ro.hardware` on a served simulated phone
+DRAWS_AT_ONCE = "ro.distrl.draws_at_once"  # property of served phones without simulated latency
 
 
 def open_phone(name: str, serial: str, server: AdbServer, settings: AndroidSettings) -> AdbPhone:
-    """Return the device behind a serial, not reset yet; a lost one is connected first."""
+    """Return the device with this serial, not reset yet; reconnect it first if it was lost."""
     link = server.link(serial)
     try:
         link.state()
@@ -59,7 +60,7 @@ def emulator_pool(
     logs: Path,
     watch: ProcessWatch | None = None,
 ) -> EmulatorPool:
-    """A pool of emulators on reserved ports; entering it starts them."""
+    """Create a pool of emulators on reserved ports; entering its context starts them."""
     ports = EmulatorPorts(settings.first_emulator_port)
 
     def new_emulator() -> Emulator:

@@ -39,7 +39,7 @@ class AndroidSettings:
 
     def __post_init__(self) -> None:
         check_bounds(self)
-        EmulatorPorts(self.first_emulator_port)  # raises for odd ports, and says which would do
+        EmulatorPorts(self.first_emulator_port)  # raises if the port is odd
         if not set(self.clear_apps) <= set(self.safety.apps):
             raise InvalidSetting(
                 f"clear_apps={list(self.clear_apps)}; only apps that safety.apps allows may be "

@@ -1,7 +1,8 @@
 """Query Android's state: focused window, wakefulness, lock screen, screen size, rotation.
 
-Each function runs one command and parses its output with a pattern for every format that Android
-versions have used. What is not found is None, never a guess; the caller decides what that means.
+Each function runs a command and parses its output with patterns for every format that Android
+versions have used. A value that is not found is None, never a guess; the caller decides what that
+means.
 """
 
 from __future__ import annotations
@@ -28,22 +29,22 @@ FALLBACK = re.compile(r"^(?:name=)?([\w.]+)/([\w.$]+)$")
 
 @dataclass(frozen=True, slots=True)
 class Focus:
-    """The window in front. A crash dialog names the app that stopped."""
+    """The window in front; for a crash dialog, `stopped` names the app that crashed."""
 
     window: str  # as Android names it: package/activity, or the title of a dialog
     package: str
     activity: str
     stopped: str = ""  # the package of an app that crashed or hangs
-    starting: bool = False  # the app in front has no window yet: the screen shows another
+    starting: bool = False  # the app in front has no window yet: the screen shows another app
 
     @property
     def of_the_system(self) -> bool:
-        """Whether the shade or the power menu lies over the app."""
+        """Whether the notification shade or the power menu covers the app."""
         return self.package == SYSTEM_UI or SYSTEM_WINDOW.search(self.window) is not None
 
 
 def read_focus(dump: str) -> Focus | None:
-    """From `dumpsys window`; None while nothing has the focus (booting, switching)."""
+    """Parse `dumpsys window`; return None while nothing has the focus (booting, switching)."""
     titles = FOCUS.findall(dump)
     app = FOCUSED_APP.search(dump)
     title = next((each for each in titles if each != "null"), "")
@@ -51,7 +52,7 @@ def read_focus(dump: str) -> Focus | None:
         return None
     crash = CRASH.search(title)
     component = FALLBACK.match(title)
-    if component is None and app is not None:  # a dialog or the shade: the app is the one behind
+    if component is None and app is not None:  # a dialog or the shade: take the app behind it
         component = FALLBACK.match(app[1])
     package, activity = component.groups() if component else (title, "")
     starting = not title and NO_WINDOW in dump
@@ -59,7 +60,7 @@ def read_focus(dump: str) -> Focus | None:
 
 
 def focus(shell: PhoneShell) -> Focus | None:
-    """The short dump first; before Android 10 only the long one had it."""
+    """Query the focus. Try the short dump first; before Android 10 only the long one has it."""
     found = read_focus(shell.shell("dumpsys window displays").text)
     return found or read_focus(shell.shell("dumpsys window").text)
 
@@ -70,18 +71,18 @@ def is_awake(shell: PhoneShell) -> bool | None:
 
 
 def is_locked(shell: PhoneShell) -> bool:
-    """Whether the lock screen is shown; a phone that does not report it counts as unlocked."""
+    """Return whether the lock screen is shown; False if the phone does not report it."""
     return LOCKED.search(shell.shell("dumpsys window policy").text) is not None
 
 
 def screen_size(shell: PhoneShell) -> tuple[int, int] | None:
-    """Width and height in portrait; an override takes precedence."""
+    """Return width and height in portrait; an override takes precedence."""
     sizes = {kind: (int(w), int(h)) for kind, w, h in SIZE.findall(shell.shell("wm size").text)}
     return sizes.get("Override") or sizes.get("Physical")
 
 
 def rotation(shell: PhoneShell) -> int | None:
-    """Rotation in degrees; older phones report quarter turns."""
+    """Return the rotation in degrees; older phones report it in quarter turns."""
     found = ROTATION.search(shell.shell("dumpsys window displays").text)
     if found is None:
         return None
@@ -90,7 +91,7 @@ def rotation(shell: PhoneShell) -> int | None:
 
 
 def is_emulated(properties: dict[str, str]) -> bool:
-    """Whether this is an emulator or a served phone; anything else counts as a handset."""
+    """Return whether this is an emulator or a served phone; all others count as handsets."""
     if "1" in (properties.get("ro.boot.qemu"), properties.get("ro.kernel.qemu")):
         return True
     hardware = properties.get("ro.hardware", "")

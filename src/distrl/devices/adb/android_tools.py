@@ -1,7 +1,7 @@
 """Find the programs of the Android SDK, and start the adb server.
 
-Searched in this order: the PATH, the SDK that `ANDROID_HOME` or `ANDROID_SDK_ROOT` names, the
-default locations of Android Studio, and, for `adb` only, the copy inside the package adbutils.
+The search order is: the PATH, the SDK that `ANDROID_HOME` or `ANDROID_SDK_ROOT` names, the default
+locations of Android Studio, and, for `adb` only, the copy inside the package adbutils.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ START_SECONDS = 30.0
 
 
 def find_tool(tool: Tool, environment: Mapping[str, str] = os.environ) -> Path:
-    """Return the path of the program; `NotInstalled` says how to get it."""
+    """Return the path of the program, or raise `NotInstalled`, which says how to get it."""
     found = shutil.which(tool, path=environment.get("PATH", os.defpath))
     if found:
         return Path(found)
@@ -48,7 +48,7 @@ def find_tool(tool: Tool, environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def _bundled_adb() -> Path | None:
-    """Found without importing the package, which is slow to load."""
+    """Return the copy in adbutils, located without importing that package, which is slow."""
     spec = importlib.util.find_spec("adbutils")
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         path = Path(folder) / "binaries" / "adb"
@@ -58,7 +58,7 @@ def _bundled_adb() -> Path | None:
 
 
 def running_server(port: int = ADB_PORT) -> AdbServer:
-    """The adb server on this port, started if none runs."""
+    """Return the adb server on this port; start one if none runs."""
     server = AdbServer(port)
     try:
         server.version(seconds=5.0)
@@ -69,7 +69,7 @@ def running_server(port: int = ADB_PORT) -> AdbServer:
 
 
 def _start_server(port: int) -> None:
-    """Start the server; it outlives this process, as when any other tool starts it."""
+    """Start the server, which outlives this process, as it does with any other tool."""
     command = [str(find_tool("adb")), "-P", str(port), "start-server"]
     try:
         done = subprocess.run(

@@ -1,7 +1,7 @@
-"""Examine a phone on adb: what it is, what works on it, and how long each operation takes.
+"""Examine a phone on adb: its model, what works on it, and how long each operation takes.
 
-Nothing is changed on the phone. A failure is reported in `problem` instead of being raised, since a
-list of phones must include the broken ones.
+The examination changes nothing on the phone. A failure is reported in `problem` instead of being
+raised, since a list of phones must include the broken ones.
 """
 
 from __future__ import annotations
@@ -27,12 +27,12 @@ from distrl.devices.adb.unicode_typing import find_typing, type_plainly
 from distrl.devices.emulator.emulator_pictures import EmulatorPictures, pictures_of
 from distrl.errors import DeviceError, ScreenRestless
 
-NOT_FOUND = 127  # the shell's exit code for a command that is not there
+NOT_FOUND = 127  # the shell's exit code for an unknown command
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceHealth:
-    """What is known of a phone. `latencies` are real seconds, one for each measurement."""
+    """The result of an examination. `latencies` has the seconds of each measurement."""
 
     serial: str
     state: str
@@ -45,7 +45,7 @@ class DeviceHealth:
     front: str = ""
     typing: str = ""
     latencies: dict[str, list[float]] = field(default_factory=dict)  # by operation
-    lacks: tuple[str, ...] = ()  # what a phone needs and this one does not have
+    lacks: tuple[str, ...] = ()  # required features that this phone does not have
     problem: str = ""
 
     @property
@@ -108,8 +108,8 @@ def _lacks(
     found: Focus | None,
     latencies: dict[str, list[float]],
 ) -> Iterator[str]:
-    """What the phone does not offer, of all that an episode needs."""
-    for command in ("input", "uiautomator"):  # without arguments they say how they are used
+    """Yield what an episode needs and the phone does not offer."""
+    for command in ("input", "uiautomator"):  # without arguments they only print their usage
         if shell.shell(command).code == NOT_FOUND:
             yield f"no {command}"
     if size is None:
@@ -123,7 +123,7 @@ def _lacks(
 
 
 def _pictures(link: AdbLink) -> EmulatorPictures | None:
-    """The capture over gRPC that emulators have besides those of adb."""
+    """Return the gRPC capture that emulators have in addition to those of adb."""
     kind, _, console = link.serial.partition("-")
     return pictures_of(int(console)) if kind == "emulator" and console.isdecimal() else None
 
@@ -145,7 +145,7 @@ def _latencies(
         try:
             measured[name] = [_seconds(operation) for _ in range(rounds)]
         except (DeviceError, ScreenRestless):
-            link.state()  # raises when it is the phone that is gone
+            link.state()  # raises if the phone itself is gone
     return measured
 
 

@@ -1,14 +1,14 @@
-"""Lease phones: no two runs of this user drive the same phone of this machine.
+"""Lease phones, so that no two runs of this user use the same phone of this machine.
 
-A lease is a lock (flock) on a file for each serial, in a folder that is this user's alone. The
-kernel takes it back when its process dies, however that happens; the file says who holds it. The
-folder is below /tmp and not $XDG_RUNTIME_DIR, which goes away with the user's last login, and is
-not set in every process of a user.
+A lease is a lock (flock) on one file per serial, in a folder that only this user can access. The
+kernel releases the lock when its process dies in any way; the file's content says who holds it. The
+folder is below /tmp, not $XDG_RUNTIME_DIR, which is deleted with the user's last login session and
+is not set in every process of a user.
 
 A phone is leased to a folder: that of a run, or the spool of a joined collector. The process that
-is there for the whole run leases all phones before any is touched; its collectors come and go, and
-find theirs leased to their run (`is_leased_to`). So no other run can take the phone of a collector
-that is just being restarted.
+lives for the whole run leases all phones before any is touched. Its collectors may be restarted;
+they check that their phones are leased to their run (`is_leased_to`). So no other run can take the
+phone of a collector that is being restarted.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ from distrl.devices.emulator.emulator_ports import try_lock
 from distrl.errors import InvalidSetting, storage_error
 from distrl.private_folder import keep_from_cleanup, make_private
 
-RECORD_SECONDS = 1.0  # that a new holder may take to write who it is
+RECORD_SECONDS = 1.0  # deadline for a new holder to write its record
 MAX_COMMAND, MAX_RECORD = 100, 8192  # characters, bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who has leased a phone; `pid` 0: it has not said so."""
+    """The process that has leased a phone; `pid` is 0 if it has not written its record."""
 
     pid: int = 0
     folder: str = ""
@@ -53,22 +53,22 @@ class Holder:
 
 
 def lease(serial: str, folder: Path, opened: ExitStack) -> Holder | None:
-    """Lease a phone until `opened` closes; where another has it, return who.
+    """Lease a phone until `opened` closes; if another folder has it, return its holder.
 
-    What was leased to the same folder before, by whichever process, is leased to it already.
+    A phone that any process has already leased to the same folder counts as leased: return None.
     """
     path, end = _lock_path(serial), time.monotonic() + RECORD_SECONDS
     while (lock := _locked(path)) < 0:
         holder = _read(path)
         if holder.pid or time.monotonic() > end:
             return None if holder.folder == str(folder.absolute()) else holder
-        time.sleep(0.01)  # it is being taken, or was only looked at
+        time.sleep(0.01)  # a process is just leasing it, or only checks it (`is_leased_to`)
     opened.callback(_lease_of(lock, path, folder).release)
     return None
 
 
 def is_leased_to(serial: str, folder: Path) -> bool:
-    """Whether a living process has leased the phone to that folder."""
+    """Return whether a living process has leased the phone to that folder."""
     path = _lock_path(serial)
     if (lock := _locked(path)) >= 0:
         os.close(lock)
@@ -84,10 +84,10 @@ def lease_serials(
     opened: ExitStack,
     before: Mapping[str, str] = MappingProxyType({}),
 ) -> dict[str, str]:
-    """Lease a phone for each name; return their serials.
+    """Lease a phone for each name; return the serials by name.
 
-    They are the chosen ones, in that order. Without any, each name keeps what it had `before`, and
-    those whose phone is gone get usable ones that are free.
+    Use the `chosen` serials in order, if there are any. Otherwise each name keeps the serial that
+    it had `before`; names whose phone is gone get a usable phone that is free.
     """
     if chosen:
         _lease_chosen(chosen[: len(names)], folder, opened)
@@ -109,7 +109,7 @@ def lease_serials(
             take(name, kept)
     for name in names:
         while name not in leased and usable:
-            take(name, usable[0])  # in adb's order
+            take(name, usable[0])  # in the order that adb lists them
     if len(leased) < len(names):
         raise InvalidSetting(
             f"{len(names)} phones are wanted and adb lists: {_states(listed, held)}; connect more, "
@@ -134,10 +134,10 @@ def reserve_serials(
     folder: Path,
     opened: ExitStack,
     *,
-    fewer: bool = False,  # will do, where others have leased the rest
+    fewer: bool = False,  # accept fewer if others have leased the rest
 ) -> tuple[str, ...]:
-    """Lease usable phones of this machine (of the named ones, if any) that nobody has, not even
-    another collector of the same run: on a cluster each takes its own.
+    """Lease up to `wanted` usable phones of this machine (among the `named` ones, if any) that no
+    process holds, not even another collector of the same run: on a cluster each leases its own.
     """
     listed = [each for each in server.devices() if not named or each.serial in named]
     free: list[str] = []
@@ -150,7 +150,7 @@ def reserve_serials(
             free.append(each.serial)
         else:
             held[each.serial] = _read(path)
-    least = 1 if named else wanted  # named ones may be on other machines
+    least = 1 if named else wanted  # named phones may be on other machines
     if len(free) < wanted and not (fewer and len(free) + len(held) >= least):
         raise InvalidSetting(
             f"{wanted} phones are wanted on {socket.gethostname()}, {len(free)} are free, and adb "
@@ -168,9 +168,9 @@ def _states(listed: Sequence[ListedDevice], held: dict[str, Holder]) -> str:
 
 
 class _Lease:
-    """A locked file that says who holds it, in a folder that is not cleaned up meanwhile.
+    """A locked file that names its holder, and a lock on its folder against cleanup of /tmp.
 
-    A forked child does not inherit it.
+    Forked child processes do not inherit the lease.
     """
 
     def __init__(self, lock: int, folder_lock: int) -> None:
@@ -180,7 +180,7 @@ class _Lease:
 
     def release(self) -> None:
         for lock in self._locks[:1]:
-            os.ftruncate(lock, 0)  # the next holder is not taken for this one
+            os.ftruncate(lock, 0)  # so that the next holder is not mistaken for this one
         self._close()
 
     def _close(self) -> None:
@@ -190,7 +190,7 @@ class _Lease:
 
 
 def _lease_of(lock: int, path: Path, folder: Path) -> _Lease:
-    """The lease by a file that is locked now: who holds it is written down."""
+    """Write this process as the holder into the locked file, and return the lease."""
     words = [Path(sys.argv[0]).name, *sys.argv[1:]]
     record = {
         "pid": os.getpid(),
@@ -209,7 +209,7 @@ def _lease_of(lock: int, path: Path, folder: Path) -> _Lease:
 
 
 def _locked(path: Path) -> int:
-    """As `try_lock`; where there can be no lock, `StorageError` says why."""
+    """Like `try_lock`, but raise `StorageError` if the file cannot be opened or locked."""
     try:
         return try_lock(path)
     except OSError as error:
@@ -219,14 +219,14 @@ def _locked(path: Path) -> int:
 def _lock_path(serial: str) -> Path:
     try:
         temporary = Path(tempfile.gettempdir())
-    except OSError as error:  # it tries to write there
+    except OSError as error:  # `gettempdir` tests whether it can write there
         raise storage_error(error, "finding a folder for the locks of phones") from error
     folder = make_private(temporary / f"distrl-phones-{os.getuid()}")
     return folder / quote(serial, safe="")
 
 
 def _read(path: Path) -> Holder:
-    """Who has written itself down last; nobody, if that process is no more."""
+    """Return the holder that the file names; an empty `Holder` if that process is gone."""
     try:
         with path.open("rb") as file:
             record = json.loads(file.read(MAX_RECORD))

@@ -1,9 +1,9 @@
-"""Three ways to fetch a picture of the screen; the fastest that works is chosen by measuring.
+"""Three ways to capture the screen; the fastest one that works is chosen by measuring.
 
 `emulator_pictures` has a fourth, for emulators. Which is fastest depends on the phone: a raw
-picture costs bandwidth (10 MB over USB 2 is a quarter of a second), a PNG costs the phone's
-processor. A picture is complete or an error: each way knows its number of bytes, and an incomplete
-one is a `BrokenPicture`, never a picture with a black lower half.
+picture costs bandwidth (10 MB over USB 2 take a quarter of a second), a PNG costs the phone's CPU
+time. A picture is either complete or an error: each capture knows how its data must end, and raises
+`BrokenPicture` for an incomplete one, so that no picture has a black lower half.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from distrl.records import Pixels
 
 PICTURE_SECONDS = 10.0
 PNG_START, PNG_END = b"\x89PNG\r\n\x1a\n", b"IEND\xaeB`\x82"
-LARGEST_SIDE = 16384  # pixels; a header that says more is no header
-RGBA_8888, RGBX_8888, RGB_888, RGB_565 = 1, 2, 3, 4  # Android's names for what a pixel is
+LARGEST_SIDE = 16384  # pixels; a header with more is invalid
+RGBA_8888, RGBX_8888, RGB_888, RGB_565 = 1, 2, 3, 4  # Android's numbers for pixel formats
 PIXEL_BYTES = {RGBA_8888: 4, RGBX_8888: 4, RGB_888: 3, RGB_565: 2}
 
 
 class Capture(Protocol):
-    """A way to fetch the picture."""
+    """A way to capture the screen."""
 
     @property
     def name(self) -> str: ...
@@ -40,7 +40,7 @@ class Capture(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Screencap:
-    """Android's own program: a header and the pixels as they are, or compressed on the phone."""
+    """Android's `screencap` program: a header and raw pixels, or a PNG compressed on the phone."""
 
     name: str
     command: str
@@ -53,12 +53,12 @@ class Screencap:
             raise CommandRefused(
                 f"device {link.serial}: {self.command}: code {result.code}: {said}"
             )
-        return self.read(result.output, link.serial)  # without warnings (about two displays, say)
+        return self.read(result.output, link.serial)  # `errors` has warnings (about two displays)
 
 
 @dataclass(frozen=True, slots=True)
 class Framebuffer:
-    """The daemon's own service: no shell between, but not every phone offers it."""
+    """The framebuffer service of adbd: needs no shell, but not every phone offers it."""
 
     name: str = "framebuffer"
 
@@ -117,7 +117,7 @@ def read_png(data: bytes, serial: str) -> Pixels:
 
 
 def read_raw(data: bytes, serial: str) -> Pixels:
-    """The header has three numbers, and since Android 9 a fourth (the colour space)."""
+    """Read raw pixels after a header of three numbers, since Android 9 four (the colour space)."""
     if len(data) >= 12:
         width, height, kind = struct.unpack_from("<III", data)
         depth = PIXEL_BYTES.get(kind)
@@ -141,7 +141,7 @@ def _unpack(data: memoryview | bytes, width: int, height: int, kind: int) -> Pix
 
 
 def read_framebuffer(read_exactly: Callable[[int], bytes], serial: str) -> Pixels:
-    """Versions 1 and 2; the second has a colour space."""
+    """Read the framebuffer service's versions 1 and 2; version 2 also has a colour space."""
     [version] = struct.unpack("<I", read_exactly(4))
     if version not in (1, 2):
         raise BrokenPicture(f"device {serial}: an unknown kind of framebuffer")

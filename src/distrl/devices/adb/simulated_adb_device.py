@@ -1,9 +1,9 @@
 """A simulated phone served over adb, with its facts available to a judge.
 
 Everything that an agent sees and does goes through adb, as with a real phone. Only the facts use
-the served phone's own command `cmd simulation`: its state is fetched for the judge, and what the
-judge changes to prepare a task is sent back before the next observation. A run over adb can thus be
-compared with one without, episode by episode.
+the served phone's own command `cmd simulation`: its state is fetched for the judge, and changes
+that the judge makes to prepare a task are sent back before the next observation. So a run over adb
+can be compared with one without adb, episode by episode.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ STATE_FILE = "/data/local/tmp/distrl-state"
 
 
 class SimulatedAdbDevice:
-    """Implements `Device` by an `AdbDevice` on a served phone, and has a `phone` for judges."""
+    """Implements `Device` with an `AdbDevice` on a served phone; judges use its `phone`."""
 
     blocking = True
 
@@ -40,9 +40,9 @@ class SimulatedAdbDevice:
 
     @property
     def phone(self) -> Phone:
-        """A copy of the phone's current state; changes to it are sent to the phone.
+        """A copy of the phone in its current state; changes to the copy are sent to the phone.
 
-        Judges ask for it, so a lost phone is a `JudgeError`.
+        Judges read it, so a lost phone raises `JudgeError`.
         """
         try:
             self._return()
@@ -66,7 +66,7 @@ class SimulatedAdbDevice:
         return self._copy
 
     def _return(self) -> None:
-        """Send back what was changed on the copy since it was handed out."""
+        """Send the copy's state to the phone if the judge changed it since it was handed out."""
         lent, self._lent = self._lent, None
         if lent is None or self._copy is None:
             return
@@ -76,7 +76,7 @@ class SimulatedAdbDevice:
         with self.device.at_work():
             self.device.link.push(state, STATE_FILE)
             self.device.shell.run("cmd", "simulation", "restore", STATE_FILE)
-            self.device.choose_typing()  # a restored phone has its own keyboard again
+            self.device.choose_typing()  # a restored phone has its default keyboard again
 
     def reset(self, seed: int) -> None:
         self._lent = None
@@ -92,7 +92,7 @@ class SimulatedAdbDevice:
 
     def perform(self, action: Action) -> Screen:
         self._return()
-        if isinstance(action, Wait):  # the simulated clock passes the time; ours need not
+        if isinstance(action, Wait):  # advance the simulated clock instead of really waiting
             self.phone.perform(action)
             return self.screen()
         return self.device.perform(action)

@@ -1,9 +1,9 @@
 """Wait until the picture is still, instead of a fixed time that suits the slowest page.
 
 After an action a phone may need a moment before anything moves, so a picture that equals the one
-before the action counts as still only after `reaction_seconds`. Then the picture must stay the same
-for `quiet_seconds`. A page that never rests (a video, a blinking cursor in a large field) is no
-fault: after `max_seconds` the picture is taken as it is. A blank screen is retried for a while.
+before the action counts as still only after `reaction_seconds`. The picture must also stay the same
+for `quiet_seconds`. A page that never rests (a video, a blinking cursor in a large field) is not an
+error: after `max_seconds` the current picture is used. A blank screen is retried for a while.
 """
 
 from __future__ import annotations
@@ -25,7 +25,9 @@ Now = Callable[[], float]
 
 @dataclass(frozen=True, slots=True)
 class StillnessSettings:
-    """How long to watch. The defaults suit handsets; a phone that draws at once may have zeros."""
+    """How long to watch the picture. The defaults suit handsets; use zeros for phones that draw
+    at once.
+    """
 
     reaction_seconds: Annotated[
         float, Bounds(0.0, 600.0, "seconds in which something begins to move, if it does")
@@ -64,7 +66,7 @@ def settled_picture(
     now: Now = time.monotonic,
     sleep: Sleep = time.sleep,
 ) -> Pixels:
-    """The first still picture, or the last one that there was time for."""
+    """Return the first still picture, or the last one taken within `max_seconds`."""
     begun = now()
     reacted = before is None
     picture, same_since = take(), now()
@@ -91,7 +93,7 @@ def lit_picture(
     blank_seconds: float,
     wake: Callable[[], None] = lambda: None,  # the screen may have gone to sleep
 ) -> Pixels:
-    """A still picture with something on it; `BlankScreen` if there is nothing for that long."""
+    """Return a still picture that is not blank; raise `BlankScreen` after `blank_seconds`."""
     picture = settled_picture(take, before, settings)
     if not is_blank(picture):
         return picture
@@ -108,15 +110,15 @@ def lit_picture(
 
 
 def differs(one: Pixels | None, other: Pixels, share: float) -> bool:
-    """Whether more than this share of it changed; another size is another picture."""
+    """Return whether more than this share of the picture changed; another size counts as change."""
     if one is None or one.shape != other.shape:
         return True
     return bool(np.count_nonzero(one != other) > share * one.size)
 
 
 def is_blank(picture: Pixels) -> bool:
-    """All of one colour: a screen that is off, not drawn yet, or protected from pictures."""
+    """Return whether the picture has one colour: off, not drawn yet, or protected from capture."""
     color = picture[0, 0]
-    if (picture[::16, ::16] != color).any():  # nearly always, and at a hundredth of the cost
+    if (picture[::16, ::16] != color).any():  # decides nearly always, at a hundredth of the cost
         return False
     return not (picture != color).any()

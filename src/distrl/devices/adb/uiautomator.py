@@ -1,8 +1,8 @@
 """Parse the XML of `uiautomator dump` into elements.
 
 `phonesim.hierarchy_xml` is the inverse, for the simulated phone. The text comes from a phone and
-is not trusted: no document types, no entities, and elements with invalid bounds are left out.
-Elements are in drawing order, parents before their children.
+is not trusted: document types and entities are refused, and elements with invalid bounds are left
+out. Elements are in drawing order, parents before their children.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ DUMP_FILE = "/data/local/tmp/distrl-window.xml"
 TAKE_DUMP = f"cat {DUMP_FILE} && rm -f {DUMP_FILE}"
 MAX_DUMP = 32 << 20
 HIERARCHY_SECONDS = 20.0
-TRIES = 2  # on a screen that does not rest; Android waits 10 s each time
-ROLES = (  # the end of a view's class, and what it is to us; the first that fits
+TRIES = 2  # attempts on a screen that does not rest; Android waits 10 s each time
+ROLES = (  # the end of a view's class name, and our role for it; the first match applies
     ("EditText", "field"),
     ("AutoCompleteTextView", "field"),
     ("CheckBox", "checkbox"),
@@ -42,9 +42,11 @@ KEYBOARDS = ("inputmethod", "latin", "keyboard", "swiftkey", "gboard", "honeyboa
 
 
 def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
-    """Dump the hierarchy to a file, read it and remove it; without a terminal there must be one.
+    """Dump the hierarchy to a file on the phone, read the file and remove it. Without a terminal,
+    uiautomator can only write to a file.
 
-    It waits for a screen without events. On one that never rests it gives up, and so do we.
+    uiautomator waits for a screen without events. If the screen never rests it gives up; after
+    `TRIES` attempts raise `ScreenRestless`.
     """
     shown = ""
     for _ in range(TRIES):
@@ -62,7 +64,7 @@ def dump_hierarchy(shell: PhoneShell, seconds: float) -> str:
 
 
 def read_hierarchy(dump: str, serial: str) -> tuple[Element, ...]:
-    """The elements in a dump; whatever uiautomator wrote around the XML is ignored."""
+    """Return the elements in a dump; ignore whatever uiautomator wrote around the XML."""
     start, end = dump.find("<hierarchy"), dump.rfind("</hierarchy>")
     if start < 0:
         said = " ".join(dump.split())[:200]

@@ -1,11 +1,11 @@
 """Type text into the focused field of a phone on adb, in any script if the phone supports it.
 
-Android's own `input text` knows only the keys of an English keyboard: an ü is dropped silently. So
-three ways are tried in this order, and the choice is made once, at the reset:
+Android's own `input text` knows only the keys of an English keyboard: it silently drops an ü. So
+the first of these three ways that the phone supports is chosen, once per reset:
 
-- ADBKeyboard, when it is installed: any text, by a broadcast (base64, so nothing needs quoting);
-- the clipboard, when the Clipper app is installed: any text, set and pasted;
-- `input text`: ASCII only. Anything else is an `ActionFailed` that says what to install; text is
+- ADBKeyboard, if it is installed: any text, by a broadcast (base64, so nothing needs quoting);
+- the clipboard, if the Clipper app is installed: any text, set and pasted;
+- `input text`: ASCII only. Other text raises `ActionFailed`, which says what to install; text is
   never typed in part.
 """
 
@@ -26,11 +26,11 @@ SECONDS_PER_CHARACTER = 0.05
 TYPING_SECONDS = 15.0
 
 
-Typing = Callable[[PhoneShell, str], None]  # types it all, or raises
+Typing = Callable[[PhoneShell, str], None]  # types the whole text, or raises
 
 
 def type_by_keyboard(shell: PhoneShell, text: str) -> None:
-    """Through ADBKeyboard, the keyboard app that takes its text from a broadcast."""
+    """Type with ADBKeyboard, a keyboard app that takes its text from a broadcast."""
     coded = base64.b64encode(text.encode("utf-8")).decode("ascii")
     command = ("am", "broadcast", "-a", "ADB_INPUT_B64", "--es", "msg", coded)
     said = shell.run(*command, seconds=_seconds(text))
@@ -39,7 +39,7 @@ def type_by_keyboard(shell: PhoneShell, text: str) -> None:
 
 
 def type_by_clipboard(shell: PhoneShell, text: str) -> None:
-    """Through the clipboard, with the small Clipper app that sets it."""
+    """Set the clipboard with the Clipper app, and paste."""
     said = shell.run("am", "broadcast", "-a", "clipper.set", "-e", "text", text)
     if "result=-1" not in said:  # Activity.RESULT_OK: the text is on the clipboard
         raise TypingFailed(_failed(shell, text, f"Clipper did not take it: {said.strip()}"))
@@ -47,7 +47,7 @@ def type_by_clipboard(shell: PhoneShell, text: str) -> None:
 
 
 def type_plainly(shell: PhoneShell, text: str) -> None:
-    """By Android's own `input text`, for ASCII."""
+    """Type ASCII with Android's own `input text`."""
     foreign = sorted({character for character in text if not _plain(character)})
     if foreign:
         shown = " ".join(f"U+{ord(character):04X}" for character in foreign[:5])
@@ -60,7 +60,7 @@ def type_plainly(shell: PhoneShell, text: str) -> None:
 
 
 def find_typing(shell: PhoneShell) -> Typing:
-    """The best way that the phone supports; nothing is switched on by asking."""
+    """Return the best way that the phone supports, without changing any setting."""
     if ADB_KEYBOARD in shell.shell("ime list -a -s").text.split():
         return type_by_keyboard
     if f"package:{CLIPPER}" in shell.shell(f"pm list packages {CLIPPER}").text.split():
@@ -69,7 +69,7 @@ def find_typing(shell: PhoneShell) -> Typing:
 
 
 def choose_typing(shell: PhoneShell) -> Typing:
-    """Choose the best way that the phone supports; ADBKeyboard is set as its keyboard."""
+    """Return the best way that the phone supports; activate ADBKeyboard if that is chosen."""
     typing = find_typing(shell)
     if typing is type_by_keyboard:
         shell.run("ime", "enable", ADB_KEYBOARD)
@@ -78,7 +78,7 @@ def choose_typing(shell: PhoneShell) -> Typing:
 
 
 def plain_commands(text: str) -> Iterator[str]:
-    """Commands that type ASCII. `input` takes %s for a space, so a real %s must be cut in two."""
+    """Yield commands that type ASCII. `input` reads %s as a space, so split a literal %s in two."""
     for number, line in enumerate(text.split("\n")):
         if number:
             yield f"input keyevent {ENTER_KEY}"
@@ -102,5 +102,5 @@ def _seconds(text: str) -> float:
 
 
 def _failed(shell: PhoneShell, text: str, why: str) -> str:
-    """The message has the length only: typed text may be private."""
+    """Return a message with only the text's length: typed text may be private."""
     return f"device {shell.serial}: {len(text)} characters could not be typed: {why}"

@@ -2,18 +2,18 @@
 
 Touches are AndroidEnv steps (touch, lift); keys, text, apps and the view hierarchy go through its
 adb. How clean a reset leaves the phone depends on the environment (its task's reset steps) and on
-`fresh_start`, which runs after it if given.
+`fresh_start`, which runs after those steps if given.
 
-AndroidEnv has tasks of its own, which end episodes and give rewards. The rewards are summed in
-`reward`; once the environment has `ended` its episode, a further step would silently start another
+AndroidEnv has its own tasks, which end episodes and give rewards. The rewards are summed in
+`reward`. Once the environment has `ended` its episode, a further step would silently start another
 one, so actions leave the phone unchanged until the reset. Install it with `distrl[android-env]`.
 
-AndroidEnv takes a command that fails for a broken connection: it kills the adb server, for every
-other phone too, and retries. So `AndroidEnvShell` appends to each command one that always succeeds
-and prints the first one's exit code. A command whose answer is late or lost is sent again all the
-same; so each has an id, a folder that it makes on the phone: where that is there already, the phone
-does not carry it out a second time. AndroidEnv's fake simulator answers every command with the same
-text and without marker; there the status OK counts as success.
+AndroidEnv mistakes a failing command for a broken connection: it kills the adb server, also for
+all other phones, and retries. So `AndroidEnvShell` appends to each command one that always succeeds
+and prints the first one's exit code. AndroidEnv still resends a command whose answer is late or
+lost. So each command has an id, and creates a folder of that name on the phone: if the folder
+exists, the phone does not run the command a second time. AndroidEnv's fake simulator answers every
+command with the same text and no marker; there the status OK counts as success.
 """
 
 from __future__ import annotations
@@ -37,12 +37,12 @@ from distrl.devices.adb.android_device import AndroidDevice, AndroidDeviceSettin
 from distrl.errors import DeviceDisconnected, DeviceError, DeviceNotReady, DeviceTimeout
 from distrl.records import Pixels
 
-IDS = "/data/local/tmp"  # where every Android lets a shell write
-FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # in its stats
+IDS = "/data/local/tmp"  # a folder that every Android lets a shell write to
+FAULTS = ("relaunch_count_execute_action", "relaunch_count_fetch_observation")  # keys of stats()
 
 
 class AndroidEnvDevice(AndroidDevice):
-    """Implements `Device`. It owns its environment: opened at a reset, closed with the device."""
+    """Implements `Device`. Owns its environment: a reset opens it, `close` closes it."""
 
     def __init__(
         self,
@@ -54,8 +54,8 @@ class AndroidEnvDevice(AndroidDevice):
         super().__init__(name, settings)
         self.open_environment = open_environment
         self.fresh_start = fresh_start
-        self.reward = 0.0  # of AndroidEnv's own task, since the reset
-        self.ended = False  # by AndroidEnv's own task
+        self.reward = 0.0  # sum of the rewards of AndroidEnv's own task since the reset
+        self.ended = False  # whether AndroidEnv's own task has ended its episode
         self._environment: AndroidEnvInterface | None = None
         self._shell: AndroidEnvShell | None = None
 
@@ -67,7 +67,7 @@ class AndroidEnvDevice(AndroidDevice):
 
     def reset(self, seed: int) -> None:
         if self._state.failure is not None:
-            self.close()  # AndroidEnv relaunches its simulator after some faults, not after all
+            self.close()  # AndroidEnv relaunches its simulator only after some faults
         self.reward, self.ended = 0.0, False
         super().reset(seed)
 
@@ -96,7 +96,7 @@ class AndroidEnvDevice(AndroidDevice):
             self.fresh_start(self.shell, seed)
 
     def _wake(self) -> None:
-        """AndroidEnv keeps the screen on."""
+        """Do nothing: AndroidEnv keeps the screen on."""
 
     def _take(self) -> Pixels:
         """Take a step that only observes."""
@@ -106,7 +106,7 @@ class AndroidEnvDevice(AndroidDevice):
         return self._step(ActionType.REPEAT, 0.0, 0.0)
 
     def _touch(self, x: float, y: float, to_x: float, to_y: float, seconds: float) -> None:
-        """Touch, move for `seconds` one step after the other, and lift."""
+        """Touch, move step by step for `seconds`, and lift."""
         begun, share = time.monotonic(), 0.0
         while share < 1.0 and not self.ended:
             self._step(ActionType.TOUCH, x + share * (to_x - x), y + share * (to_y - y))
@@ -117,17 +117,17 @@ class AndroidEnvDevice(AndroidDevice):
                 self._step(kind, to_x, to_y)
 
     def _step(self, kind: int, x: float, y: float) -> Pixels:
-        """Step the environment: return its picture, record its reward and its end."""
+        """Step the environment; record its reward and whether it ended; return its picture."""
         assert self._environment is not None
         action = {"action_type": np.array(kind), "touch_position": np.array([x, y])}
-        for name in self._environment.action_spec():  # further fingers stay up
+        for name in self._environment.action_spec():  # further fingers stay lifted
             if name.startswith("action_type_"):
                 action[name] = np.array(ActionType.LIFT)
             elif name.startswith("touch_position_"):
                 action[name] = np.zeros(2)
         before = self._faults()
         step = self._environment.step(action)
-        if self._faults() > before:  # AndroidEnv itself would call this the end of an episode
+        if self._faults() > before:  # AndroidEnv itself would report the end of an episode
             raise DeviceDisconnected(
                 f"device {self.name}: AndroidEnv could not act on its simulator or see its screen; "
                 "reset it"
@@ -143,13 +143,13 @@ class AndroidEnvDevice(AndroidDevice):
 
 
 class AndroidEnvShell(PhoneShell):
-    """A `PhoneShell`. Each command is a process of `adb`, started by AndroidEnv."""
+    """Implements `PhoneShell`: each command is an `adb` process that AndroidEnv starts."""
 
     def __init__(self, serial: str, environment: AndroidEnvInterface) -> None:
         self.serial = serial
         self.environment = environment
         self._mark = f"distrl-{secrets.token_hex(8)}"
-        self._sent = 0  # commands
+        self._sent = 0  # number of commands sent
 
     def shell(self, command: str, seconds: float = PATIENCE) -> ShellResult:
         line = self._once(f"{command} </dev/null 2>&1")
@@ -179,10 +179,10 @@ class AndroidEnvShell(PhoneShell):
         return ShellResult(output, b"", exit_code(self.serial, code))
 
     def _once(self, command: str) -> str:
-        """A line that carries a command out the first time alone, however often it is sent.
+        """Return a shell line that runs a command only once, however often the line is sent.
 
-        Its id is removed by the next line, so that one empty folder is left. The last word is
-        `echo`, which succeeds: else AndroidEnv would send the line again.
+        The next line removes the folder of this id, so that only one empty folder is left. The line
+        ends with `echo`, which succeeds: otherwise AndroidEnv would resend it.
         """
         before, self._sent = self._sent, self._sent + 1
         folder = f"{IDS}/{self._mark}"

@@ -1,17 +1,17 @@
 """A phone behind adb as a simulator of DeepMind's AndroidEnv: a handset, or our served phone.
 
-AndroidEnv itself drives emulators over gRPC alone. This simulator gives its whole machinery
-(coordinator, task manager, device settings, wrappers) any phone that adb lists, through its own
-`AdbController`:
+AndroidEnv itself supports only emulators over gRPC. With this simulator, all of AndroidEnv
+(coordinator, task manager, device settings, wrappers) works with any phone that adb lists, through
+AndroidEnv's own `AdbController`:
 
     with closing(open_environment(AdbSimulatorSettings("127.0.0.1:7411"))) as environment:
         environment.reset()
         environment.step({"action_type": np.array(0), "touch_position": np.array([0.5, 0.5])})
 
-A finger's way is collected while it is down and sent when it is lifted, as one tap or swipe of as
-many milliseconds: over adb a press that is sent in pieces would take as long as its slowest piece.
-No command is sent twice (`OnceAdbController`): a tap whose answer was lost may have happened.
-Note that creating an `AdbController` removes ANDROID_HOME from this process's environment.
+The path of a finger is collected while it is down and sent when it is lifted, as one tap or swipe
+of the same duration: over adb, a press sent in parts would take as long as its slowest part. No
+command is sent twice (`OnceAdbController`): a tap whose answer was lost may have happened. Note
+that creating an `AdbController` removes ANDROID_HOME from this process's environment.
 """
 
 from __future__ import annotations
@@ -42,27 +42,27 @@ from distrl.records import Pixels
 
 Touch = tuple[int, int, bool, int]  # x, y, whether the finger is down, which finger
 CONNECTED = (b"connected to", b"already connected")
-TAP_SECONDS = 0.3  # a long press begins at 0.4 or 0.5
+TAP_SECONDS = 0.3  # longest tap; a long press begins at 0.4 or 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class AdbSimulatorSettings:
     """Which phone, and how to reach it."""
 
-    serial: str  # as adb lists it; HOST:PORT is connected to
+    serial: str  # as adb lists it; to a HOST:PORT we connect first
     adb_port: int = 5037
     command_seconds: float = 30.0
 
 
 class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no types
-    """Implements AndroidEnv's `BaseSimulator`. Key codes are Android's own."""
+    """Implements AndroidEnv's `BaseSimulator`; key codes are those of Android."""
 
     def __init__(self, settings: AdbSimulatorSettings) -> None:
         super().__init__(config_classes.SimulatorConfig())
         self.settings = settings
         self._adb: AdbController = self.create_adb_controller()
         self._begun = 0.0
-        self._way: list[tuple[int, int]] = []  # of the finger that is down
+        self._way: list[tuple[int, int]] = []  # path of the finger that is down
 
     def adb_device_name(self) -> str:
         return self.settings.serial
@@ -81,7 +81,7 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
         return ClosedLogStream(self._adb.command_prefix())
 
     def _launch_impl(self) -> None:
-        """Connect to it where it is on the network, and wait until adb can use it."""
+        """Connect to the phone if it is on the network, and wait until adb can use it."""
         self._way.clear()
         if ":" in self.settings.serial:
             said = self._adb.execute_command(
@@ -92,7 +92,7 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
         self._adb.execute_command(["wait-for-device"])
 
     def send_touch(self, touches: list[Touch]) -> None:
-        """Follow the first finger; the others have no command of adb."""
+        """Follow the first finger only; adb has no command for several fingers."""
         x, y, down, _ = touches[0]
         if down:
             self._begun = self._begun if self._way else time.monotonic()
@@ -102,7 +102,7 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
             self._send("input", *_gesture(way, time.monotonic() - self._begun))
 
     def send_key(self, keycode: Any, event_type: str) -> None:
-        """A press when the key goes down; that it comes up again has no command of adb."""
+        """Send a key press when the key goes down; adb has no separate command for key up."""
         if event_type != "keyup":
             self._send("input", "keyevent", str(int(keycode)))
 
@@ -121,10 +121,10 @@ class AdbSimulator(BaseSimulator):  # type: ignore[misc]  # android_env ships no
 
 
 class OnceAdbController(AdbController):  # type: ignore[misc]
-    """AndroidEnv's controller without its second try.
+    """AndroidEnv's controller without its retry.
 
-    Where an answer is late or lost, AndroidEnv kills the adb server, from under every other phone
-    too, and sends the command again, though the phone may have carried it out.
+    If an answer is late or lost, AndroidEnv kills the adb server, which all other phones use too,
+    and resends the command, although the phone may have carried it out.
     """
 
     def execute_command(
@@ -144,9 +144,9 @@ class OnceAdbController(AdbController):  # type: ignore[misc]
 
 
 class ClosedLogStream(adb_log_stream.AdbLogStream):  # type: ignore[misc]
-    """AndroidEnv's `adb logcat`, whose process and pipe do not outlive it.
+    """AndroidEnv's `adb logcat` stream, fixed so that its process and pipe do not outlive it.
 
-    AndroidEnv kills the process without waiting for it, and loses it where the stream is stopped
+    AndroidEnv kills the process without waiting for it, and leaks it if the stream is stopped
     before its thread has begun to read.
     """
 
@@ -164,7 +164,7 @@ class ClosedLogStream(adb_log_stream.AdbLogStream):  # type: ignore[misc]
             yield from lines
 
     def was_stopped(self) -> bool:
-        """Also meanwhile, by another thread."""
+        """Return whether the stream was stopped, possibly by another thread in the meantime."""
         return self._stopped
 
     def stop_stream(self) -> None:
@@ -174,7 +174,7 @@ class ClosedLogStream(adb_log_stream.AdbLogStream):  # type: ignore[misc]
 
 
 def open_environment(settings: AdbSimulatorSettings, task: Task | None = None) -> AndroidEnv:
-    """AndroidEnv on that phone, with one of its tasks or with none. Close it in the end."""
+    """Open AndroidEnv on that phone, with an AndroidEnv task or none. The caller closes it."""
     simulator = AdbSimulator(settings)
     tasks = task_manager.TaskManager(task or Task())
     quiet = config_classes.DeviceSettingsConfig(
@@ -193,7 +193,7 @@ def open_environment(settings: AdbSimulatorSettings, task: Task | None = None) -
 
 
 def _gesture(way: list[tuple[int, int]], seconds: float) -> tuple[str, ...]:
-    """What `input` calls it. Android tells a tap from a long press by its time."""
+    """Return the arguments of `input`. Android tells a tap from a long press by its duration."""
     (x, y), (to_x, to_y) = way[0], way[-1]
     if (x, y) == (to_x, to_y) and seconds < TAP_SECONDS:
         return "tap", str(x), str(y)

@@ -1,1 +1,1 @@
-"""Pages of a headless Chromium as devices."""
+"""Devices that are pages of a headless Chromium."""

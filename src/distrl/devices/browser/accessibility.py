@@ -1,9 +1,10 @@
-"""The view hierarchy of a page, from its accessibility tree.
+"""Read the view hierarchy of a page from its accessibility tree.
 
-The tree says what things are (role, name, value, state); it has no places. A snapshot of the
-layout has the places, and what listens to clicks, by the same node ids. Both are asked for at once.
-Roles become those of phones (`hierarchy`) where there is one. Things without a name that listen to
-clicks (shapes of a drawing, say) are elements too: of the role `shape`, called what their tag is.
+The accessibility tree has the role, name, value and state of each node, but no positions. A layout
+snapshot has the positions and click listeners, under the same node ids. Both requests are sent
+together. Roles are mapped to those of phones (`hierarchy`) where one exists. Nodes without a name
+that listen to clicks (shapes of a drawing, for example) become elements too: their role is `shape`
+and their text is the name of their tag.
 """
 
 from __future__ import annotations
@@ -34,21 +35,21 @@ MAX_ELEMENTS = 2000
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a node of the document is drawn."""
+    """The position of a document node on the screen."""
 
-    bounds: Rect  # pixels of the screen, cut to it
+    bounds: Rect  # in screen pixels, clipped to the screen
     tag: str
-    clickable: bool  # something listens to clicks on it
+    clickable: bool  # it has a click listener
 
 
 def read_page(page: BrowserPage) -> tuple[Element, ...]:
-    """The elements that are on the screen, in the order of the document."""
+    """Return the elements that are on the screen, in document order."""
     tree = page.session.send("Accessibility.getFullAXTree")
     layout = page.session.send(
         "DOMSnapshot.captureSnapshot", computedStyles=[], includePaintOrder=True
     )
     page.finish(tree, layout)
-    if not (tree.done and layout.done):  # a dialog has come in between
+    if not (tree.done and layout.done):  # a dialog opened meanwhile
         return ()
     size = (page.viewport.width, page.viewport.height)
     places = read_places(layout.result, size)
@@ -56,14 +57,14 @@ def read_page(page: BrowserPage) -> tuple[Element, ...]:
 
 
 def elements_of(nodes: Sequence[Json], places: dict[int, Place]) -> tuple[Element, ...]:
-    """The elements of an accessibility tree that are drawn somewhere."""
+    """Return the elements of an accessibility tree that have a place on the screen."""
     return tuple(islice(_elements(nodes, places), MAX_ELEMENTS))
 
 
 def read_places(snapshot: Json, size: tuple[int, int]) -> dict[int, Place]:
-    """The places of all nodes that are on a screen of that size, by their ids."""
+    """Return the places of all nodes visible on a screen of that size, by node id."""
     strings, found = snapshot.get("strings", []), {}
-    for document in snapshot.get("documents", [])[:1]:  # frames inside have trees of their own
+    for document in snapshot.get("documents", [])[:1]:  # iframes have trees of their own
         nodes, layout = document["nodes"], document["layout"]
         clickable = set(nodes.get("isClickable", {}).get("index", []))
         across, down = document.get("scrollOffsetX", 0), document.get("scrollOffsetY", 0)
@@ -100,7 +101,7 @@ def _elements(nodes: Sequence[Json], places: dict[int, Place]) -> Iterator[Eleme
 
 
 def _repeats(node: Json, named: dict[str, str]) -> bool:
-    """Is it only the text of something that is called so already?"""
+    """Return whether the node is a text that only repeats the name of its parent."""
     parent = named.get(node.get("parentId", ""), "")
     return node["role"]["value"] == "StaticText" and bool(parent) and parent == _name(node)
 

@@ -1,10 +1,10 @@
-"""Which origins a page may reach: those of its tasks on this machine, and those the user lists.
+"""The origins a page may reach: those of its tasks on this machine, and those the user lists.
 
-The list is enforced twice. The browser is started with a proxy that nobody answers, and the list
-as its only exceptions: that holds for every request, websocket and prefetch. And each document
-that a page asks for is held until we have looked at it (`page`), so that leaving the allowed
-origins is known, refused and said. Origins are scheme, host and port: another port of this machine
-(a dashboard, a learner) is another origin.
+The list is enforced twice. First, the browser is started with a proxy at which nothing answers, and
+with the list as the only exceptions to that proxy: this covers every request, websocket and
+prefetch. Second, each request for a document is paused until we have checked its url
+(`browser_page`), so that leaving the allowed origins is detected, refused and reported. An origin
+is scheme, host and port: another port of this machine (a dashboard, a learner) is another origin.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ from urllib.parse import urlsplit
 from distrl.errors import InvalidSetting
 
 PORTS = {"http": 80, "https": 443}
-NOBODY = "http://127.0.0.1:9"  # the port "discard": nothing listens there
-INSIDE = ("about:", "data:", "blob:")  # made by a page itself; nothing is fetched
+NOBODY = "http://127.0.0.1:9"  # the "discard" port: nothing listens there
+INSIDE = ("about:", "data:", "blob:")  # urls made by the page itself; nothing is fetched
 
 
 def origin_of(url: str) -> str:
-    """Scheme, host and port of a url, such as http://127.0.0.1:8000."""
+    """Return scheme, host and port of a url, such as http://127.0.0.1:8000."""
     try:
         parts = urlsplit(url)
         port = parts.port or PORTS.get(parts.scheme, 0)
@@ -35,7 +35,7 @@ def origin_of(url: str) -> str:
 
 
 def on_this_machine(url: str) -> bool:
-    """Is its host a loopback address, or called localhost?"""
+    """Return whether the url's host is a loopback address or is named localhost."""
     host = urlsplit(url).hostname or ""
     try:
         return ipaddress.ip_address(host).is_loopback
@@ -45,13 +45,15 @@ def on_this_machine(url: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class AllowedOrigins:
-    """A set of origins; `of` refuses tasks whose pages are elsewhere and were not listed."""
+    """A set of origins. `of` refuses tasks whose pages are on other hosts and are not listed."""
 
     origins: frozenset[str]
 
     @classmethod
     def of(cls, urls: Iterable[str], listed: Iterable[str] = ()) -> AllowedOrigins:
-        """The origins of task urls, and the listed ones. Only listed ones may be elsewhere."""
+        """Return the origins of the task urls and of `listed`; others than this machine's must be
+        listed.
+        """
         named = frozenset(origin_of(each) for each in listed)
         own = {origin_of(url): url for url in urls}
         for origin, url in own.items():
@@ -68,11 +70,11 @@ class AllowedOrigins:
         try:
             return origin_of(url) in self.origins
         except InvalidSetting:
-            return False  # file:, chrome:, view-source:, or no url at all
+            return False  # file:, chrome:, view-source:, or not a url
 
     @property
     def flags(self) -> tuple[str, ...]:
-        """What keeps the browser itself to the list."""
+        """Command-line flags that make the browser itself enforce the list."""
         hosts = sorted(origin.partition("://")[2] for origin in self.origins)
         return (
             f"--proxy-server={NOBODY}",

@@ -1,12 +1,12 @@
 """A page of a headless Chromium as a `Device`: a phone that shows one web app.
 
-`reset` gives an empty page with cookies and storage of its own; a judge then opens the page of its
-task (`open`) and asks it (`evaluate`). Failures are typed: the renderer crashes (`AppCrashed`),
+`reset` opens an empty page with its own cookies and storage; a judge then loads the page of its
+task (`open`) and queries it (`evaluate`). Failures are typed: the renderer crashes (`AppCrashed`),
 the browser ends (`BrowserStopped`), the page hangs (`DeviceTimeout`) or does not load
 (`PageTimeout`, `PageUnreachable`). A download, or a page outside the allowed origins, is refused
-and is an `ActionFailed`: the page is as it was. Dialogs are drawn and answered (`page_dialog`).
+and raises `ActionFailed`: the page is unchanged. Dialogs are drawn and answered by `page_dialog`.
 
-Home opens the task's page anew where the task allows it; there are no apps to open.
+Home reloads the task's page where the task allows it; there are no apps to open.
 """
 
 from __future__ import annotations
@@ -51,15 +51,17 @@ class BrowserDevice:
         self.name = name
         self.pool = pool
         self.viewport = pool.viewport
-        self.site = site  # where the pages of its task set are served; empty: each has its url
+        self.site = site  # url that serves the task set's pages; empty: each task has its own url
         self._state = OperatingState(name)
         self._page: BrowserPage | None = None
-        self._home = ""  # where Home leads; empty: nowhere
+        self._home = ""  # the url that Home loads; empty: Home fails
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """An empty page that knows nothing of the one before. The seed is for its judge."""
+        """Open an empty page that shares no state with the previous one. `seed` has no effect: only
+        the judge uses the seed of a task.
+        """
         self._home = ""
         self._give_back()
         self._state.begin_reset()
@@ -88,7 +90,7 @@ class BrowserDevice:
 
     @property
     def page(self) -> BrowserPage:
-        """The page, if the device was reset and has not failed since."""
+        """The page; raises if the device was not reset or has failed since."""
         self._state.check()
         assert self._page is not None
         return self._page
@@ -96,18 +98,18 @@ class BrowserDevice:
     # For judges --------------------------------------------------------------------------------
 
     def open(self, url: str, *, home: bool = True) -> None:
-        """Load a page; `home`: Home loads it again."""
+        """Load a page; with `home`, the Home action loads it again."""
         page = self.page
         with self._state.at_work():
             page.load(url)
         self._home = url if home else ""
 
     def prepare(self, expression: str) -> object:
-        """Change the page by JavaScript before the agent acts; returns the value."""
+        """Set up the page by JavaScript before the agent acts; return the expression's value."""
         return self.evaluate(expression)
 
     def evaluate(self, expression: str, seconds: float = STEP_SECONDS) -> object:
-        """The value of a JavaScript expression; none while a dialog stands in its way."""
+        """Return the value of a JavaScript expression; None while a dialog blocks the page."""
         page = self.page
         with self._state.at_work():
             return page.evaluate(expression, seconds)

@@ -1,11 +1,11 @@
-"""One page of a Chromium, in a context of its own: loaded, looked at, asked, and waited for.
+"""One page of a Chromium in its own browser context: load, observe, evaluate, and wait.
 
-Where the browser draws on demand, nothing is drawn until we say so: frames are requested while
-something is waited for, since input, layout and loading wait for frames, and once more for the
-picture. An ordinary browser draws sixty times a second by itself; everything waits for its beat.
+A browser that draws on demand draws a frame only when we request it. We request frames while we
+wait for anything, since input, layout and loading need frames to proceed, and once more for the
+picture. An ordinary browser draws sixty frames a second by itself; we then wait for its frames.
 
-What a page does by itself is caught here and becomes state: a dialog that stands in its way, a
-renderer that crashed, documents and downloads that were refused. Every wait has a deadline.
+Events that the page causes by itself are recorded here as state: an open dialog that blocks the
+page, a crashed renderer, refused documents and downloads. Every wait has a deadline.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ from distrl.errors import (
 from distrl.records import Pixels
 
 STEP_SECONDS, PAGE_SECONDS = 10.0, 20.0
-QUIET_SECONDS = 0.005  # without an answer, until another frame is drawn
-BEAT_SECONDS = 0.25  # of an ordinary browser: how long one message is waited for
-SETTLE_FRAMES = 4  # at most, until nothing changes any more; a page may move for ever
+QUIET_SECONDS = 0.005  # wait for a message, then draw another frame
+BEAT_SECONDS = 0.25  # wait for one message, where we need not draw a frame
+SETTLE_FRAMES = 4  # draw at most this many frames until nothing changes; a page may never rest
 STATUS = "performance.getEntriesByType('navigation')[0]?.responseStatus"
 PICTURE = {"format": "png", "optimizeForSpeed": True}
-PAGE_SETUP = Path(__file__).with_name("page_setup.js")  # runs before the scripts of a page
+PAGE_SETUP = Path(__file__).with_name("page_setup.js")  # runs before the page's own scripts
 
 
 @dataclass(frozen=True, slots=True)
 class Dialog:
-    """What a page asks with alert, confirm or prompt; the page stands still until it is answered.
+    """An alert, confirm or prompt of a page, which is blocked until the dialog is answered.
 
-    A headless browser draws none of them: `page_dialog` does.
+    A headless browser does not draw dialogs: `page_dialog` does.
     """
 
     kind: str  # alert, confirm or prompt
     message: str
-    text: str = ""  # of a prompt: what stands in its field
+    text: str = ""  # the content of a prompt's text field
 
 
 class BrowserPage:
-    """A page and what has happened to it. One thread uses it at a time."""
+    """A page and its recorded events. One thread uses it at a time."""
 
     def __init__(
         self,
@@ -72,14 +72,14 @@ class BrowserPage:
         self.session = session
         self.viewport = viewport
         self.dialog: Dialog | None = None
-        self.refused: list[str] = []  # documents and downloads that the page was not given
+        self.refused: list[str] = []  # documents and downloads that were refused to the page
         self._target = target
         self._context = context
         self._allowed = allowed
         self._crashed = False
         self._loading = False
         self._loads = 0
-        self._frame: Pending | None = None  # that is being drawn
+        self._frame: Pending | None = None  # the frame that is being drawn
         self._picture: Pixels | None = None
         session.handlers = {
             "Page.javascriptDialogOpening": self._on_dialog,
@@ -93,7 +93,7 @@ class BrowserPage:
 
     @classmethod
     def new(cls, name: str, browser: Chromium, viewport: Viewport, allowed: AllowedOrigins) -> Self:
-        """An empty page with cookies and storage of its own."""
+        """Open an empty page with its own cookies and storage."""
         context = str(browser.call("Target.createBrowserContext")["browserContextId"])
         width, height = viewport.css_size
         created = browser.call(
@@ -131,14 +131,14 @@ class BrowserPage:
         )
 
     def close(self) -> None:
-        """Give up the page with its cookies and storage; it must not hang."""
+        """Close the page and delete its cookies and storage; the page must not hang."""
         self.browser.tools.forget(self.session)
         self.browser.call("Target.disposeBrowserContext", browserContextId=self._context)
 
     # Events ------------------------------------------------------------------------------------
 
     def _on_dialog(self, event: Json) -> None:
-        if event.get("type") == "beforeunload":  # a person would leave
+        if event.get("type") == "beforeunload":  # a person would confirm leaving the page
             self.session.send("Page.handleJavaScriptDialog", accept=True)
             return
         kind, text = str(event.get("type")), str(event.get("defaultPrompt", ""))
@@ -155,7 +155,7 @@ class BrowserPage:
         self.refused.append(f"the download of {str(event.get('url', ''))[:200]}")
 
     def _on_document(self, event: Json) -> None:
-        """Let a document through, or refuse it: the page then stays as it is."""
+        """Let a request for a document continue, or refuse it: the page then stays as it is."""
         request, url = event["requestId"], str(event["request"]["url"])
         if self._allowed.allows(url):
             self.session.send("Fetch.continueRequest", requestId=request)
@@ -169,9 +169,9 @@ class BrowserPage:
     # Waiting -----------------------------------------------------------------------------------
 
     def finish(self, *sent: Pending, eager: bool = False, seconds: float = STEP_SECONDS) -> None:
-        """Wait for the answers, or until a dialog stands in their way.
+        """Wait until all commands are answered, or a dialog blocks the page.
 
-        `eager`: it is known that they wait for a frame.
+        `eager`: draw a frame at once, since these commands are known to need one.
         """
         self.until(lambda: all(each.done for each in sent), sent[0].method, seconds, eager=eager)
         for each in sent:
@@ -186,7 +186,7 @@ class BrowserPage:
         *,
         eager: bool = False,
     ) -> None:
-        """Handle messages and draw frames until it is done, or a dialog stands in its way."""
+        """Handle messages and draw frames until `done()` is true, or a dialog blocks the page."""
         deadline = time.monotonic() + seconds
         quiet = 0.0 if eager else QUIET_SECONDS
         while not done() and self.dialog is None:
@@ -198,8 +198,8 @@ class BrowserPage:
                 quiet = QUIET_SECONDS
 
     def _draw(self, what: str, deadline: float, **params: object) -> Json:
-        """Have a frame drawn; empty where a dialog came in between, and the frame is still due."""
-        self._wait_for_frame(what, deadline)  # for one that a dialog had held up
+        """Draw a frame and return the answer; empty if a dialog opened and the frame is pending."""
+        self._wait_for_frame(what, deadline)  # an earlier frame that a dialog delayed
         if self.dialog is not None:
             return {}
         frame = self._frame = self.session.send("HeadlessExperimental.beginFrame", **params)
@@ -223,12 +223,12 @@ class BrowserPage:
             )
 
     def pause(self, seconds: float) -> None:
-        """Let the page go on by itself for a while."""
+        """Let the page run for `seconds`."""
         end = time.monotonic() + seconds
         self.until(lambda: time.monotonic() >= end, "a pause", seconds + STEP_SECONDS)
 
     def answer(self, *, accept: bool, text: str = "") -> None:
-        """Answer the dialog; what the page had begun before it goes on, and may open another."""
+        """Answer the dialog; the page then continues, and may open another dialog."""
         self.dialog = None
         self.finish(
             self.session.send("Page.handleJavaScriptDialog", accept=accept, promptText=text)
@@ -237,7 +237,7 @@ class BrowserPage:
     # Documents ---------------------------------------------------------------------------------
 
     def load(self, url: str) -> None:
-        """Load a document, as by hand into the address bar, and forget those before it."""
+        """Load a document, as if its url were typed, and clear the history before it."""
         loads, name = self._loads, self.session.name
         sent = self.session.send("Page.navigate", url=url)
         try:
@@ -260,7 +260,7 @@ class BrowserPage:
         self.finish(self.session.send("Page.resetNavigationHistory"))
 
     def go_back(self) -> bool:
-        """To the document before this one; false where there is none."""
+        """Go back to the previous document; return False if there is none."""
         sent = self.session.send("Page.getNavigationHistory")
         self.finish(sent)
         place = int(sent.result.get("currentIndex", 0))
@@ -271,7 +271,7 @@ class BrowserPage:
         return True
 
     def evaluate(self, expression: str, seconds: float = STEP_SECONDS) -> object:
-        """The value of a JavaScript expression in the page, or of the promise that it is."""
+        """Return the value of a JavaScript expression; a promise is awaited."""
         sent = self.session.send(
             "Runtime.evaluate", expression=expression, returnByValue=True, awaitPromise=True
         )
@@ -287,9 +287,9 @@ class BrowserPage:
     # Seeing ------------------------------------------------------------------------------------
 
     def picture(self) -> Pixels:
-        """What is drawn once the page has loaded and rests, or for a few frames does not.
+        """Return the picture once the page has loaded and is still, or after a few frames.
 
-        While a dialog is open it is what was there before.
+        While a dialog is open, return the picture from before the dialog.
         """
         data = ""
         for _ in range(SETTLE_FRAMES):
@@ -299,13 +299,13 @@ class BrowserPage:
                 break
         if data:
             self._picture = self._decoded(data)
-        if self._picture is None:  # a dialog before the first picture
+        if self._picture is None:  # a dialog opened before the first picture: return white
             width, height = self.viewport.width, self.viewport.height
             return np.full((height, width, 3), 255, np.uint8)
         return self._picture
 
     def _taken(self) -> str:
-        """A screenshot; empty where nothing has changed, or a dialog came in between."""
+        """Take a screenshot; empty if nothing has changed, or if a dialog opened meanwhile."""
         if not self.browser.on_demand:
             return self._captured()
         deadline = time.monotonic() + STEP_SECONDS
@@ -319,8 +319,8 @@ class BrowserPage:
         return ""
 
     def _captured(self) -> str:
-        """A screenshot of a browser with a beat of its own, which forgets those it owes to a page
-        that is replaced meanwhile: then it is asked again.
+        """Take a screenshot with a browser that draws by itself. It never answers the request if
+        the page is replaced meanwhile: then request the screenshot again.
         """
         loads, sent = self._loads, self.session.send("Page.captureScreenshot", **PICTURE)
         self.until(lambda: sent.done or self._loads > loads, "a screenshot")

@@ -1,8 +1,8 @@
-"""The browsers of one collector, and which of them has the page of which device.
+"""The pool of browsers of one collector; each device gets its page from one of them.
 
-With one page for each browser, a browser goes with its device from episode to episode; with more,
-a new page goes to a browser that has room. A browser that has ended, or that hangs, is ended with
-all of its pages and another one is started: whoever had a page there finds it gone.
+A new page opens in the first browser that has fewer than `pages` pages, or in a new browser. A
+browser that has exited or hangs is killed with all of its pages and replaced: devices that had a
+page there get an error from it.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ from distrl.devices.browser.browser_settings import BrowserSettings, Viewport
 from distrl.devices.browser.chromium import Chromium, draws_on_demand, find_chromium
 from distrl.errors import DeviceError
 
-HEALTH_SECONDS = 2.0  # for a browser to answer
+HEALTH_SECONDS = 2.0  # a healthy browser answers within this time
 
 
 class BrowserPool:
-    """A context manager; ends its browsers. Any thread may ask for a page."""
+    """A pool of browsers, as a context manager that ends them. Any thread may request a page."""
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class BrowserPool:
         allowed: AllowedOrigins,
         viewport: Viewport | None = None,
         *,
-        on_demand: bool = True,  # whether frames are drawn when we say so, if possible
+        on_demand: bool = True,  # draw frames only on request, if the browser can
     ) -> None:
         self.settings = settings
         self.allowed = allowed
@@ -40,7 +40,7 @@ class BrowserPool:
         self._browsers: list[Chromium] = []
 
     def page(self, name: str) -> BrowserPage:
-        """A new page, in a browser that has room, or in a new one."""
+        """Open a page in a browser that has room, or in a new browser."""
         browser = self._with_room()
         try:
             return BrowserPage.new(name, browser, self.viewport, self.allowed)
@@ -49,7 +49,7 @@ class BrowserPool:
             raise
 
     def release(self, page: BrowserPage, *, broken: bool) -> None:
-        """Close a page; a browser that does not close it, or is unwell, is ended."""
+        """Close a page; kill its browser if that fails or, with `broken`, if it does not answer."""
         try:
             if broken:
                 page.browser.call("Browser.getVersion", HEALTH_SECONDS)

@@ -1,4 +1,4 @@
-"""Settings of browser pages, and the viewport that they make."""
+"""Settings of browser pages, and the viewport that follows from them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from distrl.devices.browser.allowed_origins import origin_of
 
 @dataclass(frozen=True, slots=True)
 class Viewport:
-    """The screen of a page: pixels, pixels of each CSS pixel, and whether it is a phone's."""
+    """The screen of a page: size in pixels, pixels per CSS pixel, mobile or desktop layout."""
 
     width: int = 360
     height: int = 720
     scale: float = 1.0
-    mobile: bool = True  # pages lay themselves out as their viewport tag says; else as on a desktop
+    mobile: bool = True  # the layout follows the page's viewport tag; else that of a desktop
 
     @property
     def css_size(self) -> tuple[int, int]:
@@ -25,12 +25,12 @@ class Viewport:
 
 @dataclass(frozen=True, slots=True)
 class BrowserSettings:
-    """Chromium as devices (`devices.kind = "browser"`).
+    """Pages of a headless Chromium as devices (`devices.kind = "browser"`).
 
-    A page with a chromium-headless-shell of its own is drawn on demand: a step takes less than
-    half of the time of one that shares a browser or lives in an ordinary Chromium, for twice the
-    memory (`make bench-browser`). The browser is the first on the PATH, or what the environment
-    variable CHROMIUM names.
+    With one page per chromium-headless-shell, frames are drawn on demand: a step then takes less
+    than half of the time that it takes in a shared browser or in an ordinary Chromium, for twice
+    the memory (`make bench-browser`). The browser is the first one on the PATH, or the one that the
+    environment variable CHROMIUM names.
     """
 
     pages: Annotated[int, Bounds(1, 64, "pages in each browser; 1: drawn on demand")] = 1

@@ -1,12 +1,12 @@
-"""A headless Chromium as a process of ours: found, started, and ended with everything it started.
+"""A headless Chromium as a child process: find it, start it, and end it with all its children.
 
-The browser is driven over its pipes alone (`devtools`) and has a profile folder of its own. If this
-process is killed, the pipe closes and the browser ends itself; the profile folder is removed by the
-next browser that is started by the same user. As root it runs without Chromium's sandbox, which
-refuses to start there: operate pages that you do not trust as another user.
+The browser is controlled over its pipes only (`devtools`) and has its own profile folder. If this
+process is killed, the pipe closes and the browser exits by itself; the next browser that the same
+user starts removes the profile folder. As root it runs without Chromium's sandbox, which refuses to
+start as root: use another user for pages that you do not trust.
 
-`chromium-headless-shell` can be told when to draw a frame (`draws_on_demand`), which an ordinary
-Chromium cannot.
+`chromium-headless-shell` can be told when to draw a frame (`draws_on_demand`); an ordinary Chromium
+cannot.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ PROGRAMS = (
     "chromium-headless-shell", "chrome-headless-shell", "headless_shell",
     "chromium", "chromium-browser", "google-chrome",
 )  # fmt: skip
-VARIABLE = "CHROMIUM"  # an environment variable with the path of one
+VARIABLE = "CHROMIUM"  # environment variable with the path of the browser
 PREFIX = "distrl-browser-"
 START_SECONDS, END_SECONDS = 30.0, 3.0
 FLAGS = (
@@ -52,12 +52,12 @@ ON_DEMAND = (
     "--disable-new-content-rendering-timeout", "--disable-threaded-animation",
     "--disable-threaded-scrolling", "--disable-checker-imaging",
 )  # fmt: skip
-# Chromium wants its pipes as the files 3 and 4; a shell moves them there.
+# Chromium expects its pipes as file descriptors 3 and 4; a shell moves them there.
 MOVE_PIPES = 'exec "$0" "$@" 3<&0 4>&1 0</dev/null 1>/dev/null'
 
 
 def find_chromium(environment: Mapping[str, str] = os.environ) -> Path:
-    """The browser to start: the one that `CHROMIUM` names, or the first there is."""
+    """Return the browser that `CHROMIUM` names, or the first of `PROGRAMS` on the PATH."""
     if named := environment.get(VARIABLE, ""):
         found = shutil.which(named)
         if found is None:
@@ -76,7 +76,7 @@ def find_chromium(environment: Mapping[str, str] = os.environ) -> Path:
 
 
 def draws_on_demand(program: Path) -> bool:
-    """Can it be told when to draw? Headless shells can."""
+    """Return whether the browser draws frames on request only; headless shells can."""
     return "headless" in program.name
 
 
@@ -90,18 +90,18 @@ class Chromium:
         self.tools = tools
         self.profile = profile
         self.on_demand = on_demand
-        self.pages = 0  # how many are open; counted by `BrowserPool`
-        self._lock = threading.Lock()  # guards the browser's own session
+        self.pages = 0  # number of open pages; `BrowserPool` counts them
+        self._lock = threading.Lock()  # guards the session of the browser itself
 
     @classmethod
     def start(
         cls, program: Path, allowed: AllowedOrigins, scale: float = 1.0, *, on_demand: bool = False
     ) -> Self:
-        """Start a browser and wait until it answers; `scale`: pixels of a CSS pixel."""
+        """Start a browser and wait until it answers; `scale`: pixels per CSS pixel."""
         remove_left_profiles(Path(tempfile.gettempdir()))
         profile = Path(tempfile.mkdtemp(prefix=f"{PREFIX}{os.getpid()}-"))
         command = [str(program), *flags(profile, allowed, on_demand=on_demand)]
-        command.append(f"--force-device-scale-factor={scale:g}")  # frames on demand know no other
+        command.append(f"--force-device-scale-factor={scale:g}")  # on-demand frames ignore others
         reading, commands = os.pipe()
         answers, writing = os.pipe()
         try:
@@ -110,7 +110,7 @@ class Chromium:
                 stdin=reading,
                 stdout=writing,
                 stderr=subprocess.DEVNULL,
-                start_new_session=True,  # its own group, so that all of it can be ended
+                start_new_session=True,  # its own process group, so that all of it can be killed
             )
         finally:
             os.close(reading)
@@ -127,7 +127,7 @@ class Chromium:
         return browser
 
     def call(self, method: str, seconds: float = 10.0, **params: object) -> Json:
-        """A command to the browser itself."""
+        """Send a command to the browser itself (not to a page), and return its answer."""
         with self._lock:
             return self.tools.browser.call(method, seconds, **params)
 
@@ -142,13 +142,13 @@ class Chromium:
     def close(self) -> None:
         """End the browser and all of its processes, and remove its profile."""
         self.tools.close()
-        with suppress(subprocess.TimeoutExpired):  # it hangs
+        with suppress(subprocess.TimeoutExpired):  # it hangs: kill it
             self.process.wait(END_SECONDS)
         self.kill()
 
     def kill(self) -> None:
-        """End it at once, whatever it is doing."""
-        with suppress(ProcessLookupError, PermissionError):  # all of it has ended
+        """Kill the browser and its process group at once."""
+        with suppress(ProcessLookupError, PermissionError):  # all its processes have ended
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.tools.close()
@@ -168,7 +168,7 @@ def flags(profile: Path, allowed: AllowedOrigins, *, on_demand: bool) -> tuple[s
 
 
 def remove_left_profiles(folder: Path) -> None:
-    """Remove the profiles of processes that were killed; the id of the owner is in the name."""
+    """Remove the profiles of killed processes; a profile's name has its process id."""
     for profile in folder.glob(f"{PREFIX}*"):
         owner = profile.name.removeprefix(PREFIX).partition("-")[0]
         if owner.isdecimal() and not Path("/proc", owner).exists() and _is_ours(profile):
@@ -183,7 +183,9 @@ def _is_ours(path: Path) -> bool:
 
 
 def _remove(profile: Path) -> None:
-    """Children of the browser may still write while they end: a few tries, then it stays."""
+    """Remove a profile. Exiting children of the browser may still write to it: retry a few times,
+    then leave it.
+    """
     for _ in range(5):
         shutil.rmtree(profile, ignore_errors=True)
         if not profile.exists():

@@ -1,13 +1,13 @@
-"""The Chrome DevTools Protocol over the two pipes of a browser that we started.
+"""A client for the Chrome DevTools Protocol over the two pipes of a browser that we started.
 
-Chromium reads commands from its file 3 and writes answers and events to its file 4: JSON documents,
-each ended by a zero byte. No port is opened, so nobody else on the machine can drive the browser;
-and a browser whose pipe closes ends itself, also where this process was killed. A websocket library
-was weighed: it needs the port, and nothing else would need the library. Playwright drives the same
-protocol through a process of Node.js and cannot draw frames on demand (`page`).
+Chromium reads commands from its file descriptor 3 and writes answers and events to 4: JSON
+documents, each terminated by a zero byte. No port is opened, so no other user of the machine can
+control the browser; and a browser whose pipe closes exits, even if this process was killed. We
+weighed a websocket library: it needs the port, and nothing else would need the library. Playwright
+uses the same protocol through a Node.js process and cannot draw frames on demand (`browser_page`).
 
-One thread of the browser reads; every target has a `Session` with an inbox, and the thread that
-uses the target handles what is in it. After the browser has ended, every call of every session
+One reader thread per browser puts each message into the inbox of its target's `Session`; the thread
+that uses the target handles the messages. After the browser has exited, every call of every session
 raises `BrowserStopped`.
 """
 
@@ -26,12 +26,12 @@ import msgspec
 from distrl.errors import BrowserStopped, CommandRefused, DeviceTimeout
 
 Json = dict[str, Any]
-MAX_MESSAGE = 64 << 20  # bytes; a page can make titles and urls as long as it likes
+MAX_MESSAGE = 64 << 20  # bytes; a page can make titles and urls arbitrarily long
 READ_BYTES = 1 << 18
 
 
 class Pending:
-    """A command that was sent, and its answer once it is there."""
+    """A command that was sent, and its answer once it has arrived."""
 
     def __init__(self, method: str) -> None:
         self.method = method
@@ -46,12 +46,12 @@ class Pending:
 
 
 class Session:
-    """Commands to one target, and its events. One thread uses it at a time."""
+    """Sends commands to one target and handles its events. One thread uses it at a time."""
 
     def __init__(self, name: str, tools: DevTools, session_id: str) -> None:
         self.name = name
         self.id = session_id
-        self.handlers: dict[str, Callable[[Json], None]] = {}  # by event
+        self.handlers: dict[str, Callable[[Json], None]] = {}  # by event name
         self.inbox: SimpleQueue[Json | None] = SimpleQueue()
         self._tools = tools
         self._waiting: dict[int, Pending] = {}
@@ -64,13 +64,13 @@ class Session:
         return pending
 
     def receive(self, seconds: float) -> bool:
-        """Handle the next message; false if none came within that time."""
+        """Handle the next message; return False if none arrives within `seconds`."""
         try:
             message = self.inbox.get(timeout=seconds) if seconds > 0 else self.inbox.get_nowait()
         except Empty:
             return False
         if message is None:
-            self.inbox.put(None)  # for whoever asks next
+            self.inbox.put(None)  # so that the next call raises too
             raise self._tools.stopped(self.name)
         if "id" in message:
             pending = self._waiting.pop(message["id"], None)
@@ -81,7 +81,7 @@ class Session:
         return True
 
     def call(self, method: str, seconds: float = 10.0, **params: object) -> Json:
-        """Send a command and wait for its answer."""
+        """Send a command, wait for its answer and return it."""
         pending, until = self.send(method, **params), time.monotonic() + seconds
         while not pending.done:
             left = until - time.monotonic()
@@ -93,7 +93,7 @@ class Session:
 
 
 def answer_of(name: str, pending: Pending) -> Json:
-    """The result of an answered command; `CommandRefused` if the browser would not."""
+    """Return the result of an answered command; raise `CommandRefused` if it is an error."""
     if pending.error:
         raise CommandRefused(
             f"device {name}: the browser refused {pending.method}: {pending.error[:300]}"
@@ -102,14 +102,14 @@ def answer_of(name: str, pending: Pending) -> Json:
 
 
 class DevTools:
-    """Both ends of the pipes; owns the files and the thread that reads."""
+    """The connection to one browser; owns both pipes and the reader thread."""
 
     def __init__(self, commands: int, answers: int) -> None:
         self._commands = commands
         self._answers = answers
         self._numbers = itertools.count(1)
-        self._writing = threading.Lock()  # guards the writing end; held while a write blocks
-        self._lock = threading.Lock()  # guards the sessions; never held while anything blocks
+        self._writing = threading.Lock()  # guards the write pipe; held while a write blocks
+        self._lock = threading.Lock()  # guards `_sessions`; never held during a blocking call
         self._closed = False
         self._sessions: dict[str, Session] = {}
         self.browser = self.session("the browser", "")
@@ -117,7 +117,7 @@ class DevTools:
         self._reader.start()
 
     def session(self, name: str, session_id: str) -> Session:
-        """The session of a target that was attached to."""
+        """Create the session of an attached target."""
         session = Session(name, self, session_id)
         with self._lock:
             self._sessions[session_id] = session
@@ -153,14 +153,14 @@ class DevTools:
         return self._closed
 
     def close(self) -> None:
-        """Close the pipe, which ends the browser."""
+        """Close the command pipe, which makes the browser exit."""
         with self._writing:
             if not self._closed:
                 self._closed = True
                 os.close(self._commands)
 
     def _read(self) -> None:
-        """Hand every message to its session until the browser closes its end."""
+        """Dispatch every message to its session until the browser closes its pipe."""
         try:
             waiting = bytearray()
             while data := os.read(self._answers, READ_BYTES):
@@ -173,7 +173,7 @@ class DevTools:
                 elif len(waiting) > MAX_MESSAGE:
                     break
         except (OSError, msgspec.DecodeError):
-            pass  # what it said no longer makes sense: the same as a browser that has gone
+            pass  # an unreadable message: treat the browser as stopped
         finally:
             self.close()
             os.close(self._answers)

@@ -1,16 +1,16 @@
 """MobileGym's phone as a `Device`: a web page with a launcher, apps and a keyboard.
 
-Taps, gestures and keys go to the page as to any other. Back, Home, Recents, the shade and opening
-an app by name call the page's JavaScript API, `__OS__` and `__SIM__`. Transitions take real time,
-so a screen is taken once the picture is still. It needs a browser that draws by its own frame
-clock (`BrowserPool(on_demand=False)`): one that draws on demand hangs when a list of the settings
-is scrolled (Chromium 156). There are no seeds, and the clock is that of the machine.
+Taps, gestures and keys go to the page as to any other page. Back, Home, Recents, the shade and
+opening an app by name call the page's JavaScript APIs, `__OS__` and `__SIM__`. Transitions take
+real time, so a screen is taken once the picture is still. The device needs a browser that draws on
+its own frame clock (`BrowserPool(on_demand=False)`): one that draws on demand hangs when a list in
+the settings is scrolled (Chromium 156). MobileGym has no seeds, and uses the machine's clock.
 
-A snapshot is MobileGym's JSON state, with the running apps and the page that each shows. Restoring
-writes that state, reloads the page and opens those apps again. What the JSON does not contain
-(changed files, notifications, half typed text, scroll positions) is detected by comparing state and
-picture afterwards: a `CommandRefused` says what differs. The history of an app is lost without
-that: Back leads to its first page.
+A snapshot is MobileGym's JSON state, with the running apps and the page that each one shows.
+`restore` writes that state, reloads the page and opens those apps again. State that the JSON lacks
+(changed files, notifications, half-typed text, scroll positions) is detected by comparing JSON and
+picture afterwards: `CommandRefused` says what differs. One loss is not detected: the navigation
+history of an app, so that Back leads to the app's first page.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from distrl.records import (
 )
 
 READY = "Boolean(window.__SIM__ && window.__SIM_FS__ && window.__OS__?.openApp)"
-READY_SECONDS = 60.0  # for the page to have loaded its apps, on a machine that starts many
+READY_SECONDS = 60.0  # for the page to load its apps, on a machine that starts many pages
 LOOK_SECONDS = 0.02
 STILL = StillnessSettings(reaction_seconds=0.2, quiet_seconds=0.15, max_seconds=2.0)
-STATUS_BAR = 0.05  # of the screen's height; its clock and battery change
-OTHER_SHARE = 0.005  # of the pixels may differ: pictures are scaled a little differently each time
+STATUS_BAR = 0.05  # share of the screen's height, not compared: its clock and battery change
+OTHER_SHARE = 0.005  # share of pixels that may differ: pictures are scaled slightly differently
 KEYS: dict[type[Action], str] = {
     Back: "void __OS__.handleBack()",
     Home: "void __OS__.goHome()",
@@ -50,26 +50,26 @@ KEYS: dict[type[Action], str] = {
     OpenShade: "void __OS__.shade.open('notifications')",
 }
 SNAPSHOT = Path(__file__).with_name("mobilegym_snapshot.js")
-PASSING = ("os.time", "os.services")  # not compared: the clock, and what follows from the rest
+PASSING = ("os.time", "os.services")  # not compared: the clock, and values derived from the rest
 
 
 @dataclass(frozen=True, slots=True)
 class MobileGymSnapshot:
-    """The state with the running apps, and the picture at that time."""
+    """MobileGym's state with its running apps, and the picture at that time."""
 
     saved: str  # JSON, as mobilegym_snapshot.js made it
     picture: Pixels
 
 
 class MobileGymDevice(BrowserDevice):
-    """Implements `Device` and `Forkable`; `site` is where MobileGym is served."""
+    """Implements `Device` and `Forkable`; `site` is the url that serves MobileGym."""
 
     _shown: Pixels | None = None  # the last still picture
 
     # The whole device --------------------------------------------------------------------------
 
     def reset(self, seed: int) -> None:
-        """Open a page with empty storage, and load MobileGym in it."""
+        """Open a page with empty storage and load MobileGym in it."""
         super().reset(seed)
         self.start()
 
@@ -112,7 +112,7 @@ class MobileGymDevice(BrowserDevice):
                 super()._act(page, action)
 
     def _app_id(self, page: BrowserPage, name: str) -> str:
-        """The app of that name in the language of the phone, or of that id."""
+        """Return the id of the app with this name (in the phone's language) or this id."""
         apps = page.evaluate("__SIM__.getState().os.installedApps.map((app) => [app.id, app.name])")
         assert isinstance(apps, list)
         for app_id, shown in apps:
@@ -132,7 +132,7 @@ class MobileGymDevice(BrowserDevice):
             return MobileGymSnapshot(self._saved(page), picture)
 
     def restore(self, state: MobileGymSnapshot) -> None:
-        """Write the state, reload, open the apps that ran, and check that nothing differs."""
+        """Write the state, reload, reopen the apps that ran, and check that nothing differs."""
         page = self.page
         with self._state.at_work():
             self._call(page, "write", state.saved)
@@ -158,7 +158,7 @@ class MobileGymDevice(BrowserDevice):
 
 
 def differing(one: Mapping[str, Any], other: Mapping[str, Any]) -> str:
-    """The first part in which two saved states differ; empty where none does."""
+    """Return the first part in which two saved states differ; empty if they are equal."""
     if one["running"] != other["running"]:
         return "the apps that run"
     for area in ("apps", "os"):

@@ -1,8 +1,8 @@
-"""Dialogs of pages (alert, confirm, prompt), drawn over the page as a phone would, and answered.
+"""Draw the dialogs of pages (alert, confirm, prompt) over the page as a phone does; answer them.
 
-A headless browser draws none, and the page below stands still until somebody answers. So the box
-and its buttons are ours: they are on the picture and among the elements, and a tap on a button
-answers. Back dismisses, Enter accepts; text goes to the field of a prompt.
+A headless browser does not draw dialogs, and the page is blocked until the dialog is answered. So
+we draw the box and its buttons ourselves: they appear in the picture and among the elements, and a
+tap on a button answers the dialog. Back dismisses, Enter accepts; text goes into a prompt's field.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from distrl.hierarchy import Element, Rect
 from distrl.records import Action, Back, Enter, Pixels, Tap, TypeText
 
 Answer = Literal["accept", "dismiss"]
-MAX_MESSAGE = 400  # characters that are shown
-SHADE = 0.5  # how much of the page below is seen
+MAX_MESSAGE = 400  # characters of the message that are shown
+SHADE = 0.5  # brightness of the page below
 PAPER, INK, LINE, BLUE = (250, 250, 252), (28, 28, 32), (200, 202, 208), (24, 90, 188)
 
 
 @dataclass(frozen=True, slots=True)
 class DialogBox:
-    """Where a dialog's parts are on a screen of that size."""
+    """The layout of a dialog on a screen of `width` × `height` pixels."""
 
     dialog: Dialog
     width: int
@@ -34,7 +34,7 @@ class DialogBox:
 
     @property
     def _letter(self) -> int:
-        return max(10, self.width // 24)  # height of a letter
+        return max(10, self.width // 24)  # height of a letter in pixels
 
     @property
     def _lines(self) -> list[str]:
@@ -68,7 +68,7 @@ class DialogBox:
         return ("accept",) if self.dialog.kind == "alert" else ("dismiss", "accept")
 
     def over(self, page: Pixels) -> Pixels:
-        """The dialog drawn over a picture of the page."""
+        """Draw the dialog over a picture of the page, and return the result."""
         image = Image.fromarray((page * SHADE).astype(np.uint8))
         draw, font = ImageDraw.Draw(image), ImageFont.load_default(self._letter)
         left, top, _, _ = self.box
@@ -88,7 +88,7 @@ class DialogBox:
         return np.array(image)
 
     def elements(self) -> tuple[Element, ...]:
-        """Message, field and buttons, in the window `dialog`."""
+        """Return message, text field and buttons as elements of the window `dialog`."""
         message = Element("text", self.dialog.message[:MAX_MESSAGE], self.box, window="dialog")
         field = Element(
             "field", "", self.field, value=self.dialog.text, window="dialog", focused=True
@@ -100,7 +100,7 @@ class DialogBox:
         return (message, *([field] if self.dialog.kind == "prompt" else []), *buttons)
 
     def answer(self, action: Action) -> Answer | None:
-        """The answer that an action gives; none for one that leaves the dialog open."""
+        """Return the answer that an action gives; None if it leaves the dialog open."""
         match action:
             case Back():
                 return "dismiss"
@@ -114,7 +114,7 @@ class DialogBox:
                 return None
 
     def typed(self, action: Action) -> Dialog:
-        """The dialog after an action that leaves it open: a prompt may have got text."""
+        """Return the dialog after an action that leaves it open: typing extends a prompt's text."""
         if self.dialog.kind == "prompt" and isinstance(action, TypeText):
             return replace(self.dialog, text=self.dialog.text + action.text)
         return self.dialog

@@ -1,9 +1,9 @@
-"""A finger and a keyboard on a page.
+"""Send touches and keys to a page.
 
-Touches are touch events, as a phone's; the browser makes clicks, scrolling and long presses of
-them. Their time stamps say how long a swipe takes, so that none is waited for; a finger rests
-before it is lifted, so that nothing is flung. Letters are key presses where a keyboard has the key,
-since pages listen to keys, and inserted text otherwise.
+Touches are touch events, as on a phone; the browser turns them into clicks, scrolling and long
+presses. Timestamps on the events give the duration of a swipe, so that we do not have to wait; the
+finger rests before it is lifted, so that the swipe does not become a fling. Letters are sent as key
+presses where a keyboard has the key, since pages listen to keys, and as inserted text otherwise.
 """
 
 from __future__ import annotations
@@ -14,18 +14,20 @@ from distrl.devices.browser.browser_page import BrowserPage
 from distrl.devices.browser.devtools import Pending
 from distrl.records import LongPress, Swipe, Tap, TypeText
 
-MOVES = 8  # of a finger in one swipe
-REST_SECONDS = 0.2  # before it is lifted
-LONG_PRESS_SECONDS = 0.7  # Chromium takes half a second for one
-KEYS_AT_ONCE = 32  # so that a browser that hangs is noticed before its pipe is full
+MOVES = 8  # touch moves in one swipe
+REST_SECONDS = 0.2  # rest at the end of a swipe before the finger is lifted
+LONG_PRESS_SECONDS = 0.7  # Chromium recognizes a long press after half a second
+KEYS_AT_ONCE = 32  # so that a hanging browser is noticed before its pipe is full
 ENTER = {"key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "text": "\r"}
 
 
 def tap(page: BrowserPage, action: Tap) -> None:
-    """Both touches in one frame; a browser with a beat of its own would drop the click then.
+    """Send touch start and end within one frame. A browser that draws by itself would then drop
+    the click, so there we wait for the start first.
 
-    The click comes after the touches are acknowledged, in the same queue as all input: so a pointer
-    that is moved there, as the browser itself does after a tap, is acknowledged after the click.
+    The click follows the acknowledgement of the touches, in the queue of all input. So we also move
+    the mouse pointer there, as the browser itself does after a tap: that move is acknowledged after
+    the click.
     """
     down = _touch(page, "touchStart", action.x, action.y)
     if not page.browser.on_demand:
@@ -45,7 +47,7 @@ def long_press(page: BrowserPage, action: LongPress) -> None:
 
 
 def swipe(page: BrowserPage, action: Swipe) -> None:
-    """Each move is waited for: pages and scrolling see every one of them."""
+    """Send a swipe; wait for each move, so that the page and its scrolling see every one."""
     began = time.time()
     page.finish(_touch(page, "touchStart", action.x, action.y, began), eager=True)
     for number in range(1, MOVES + 1):
@@ -74,14 +76,14 @@ def _touch(
     y: float | None = None,
     at: float | None = None,
 ) -> Pending:
-    """Send a touch at a share of the screen; without a place the finger is lifted."""
+    """Send a touch event at a share of the screen; without coordinates, lift the finger."""
     points = [_place(page, x, y)] if x is not None and y is not None else []
     stamp = {} if at is None else {"timestamp": at}
     return page.session.send("Input.dispatchTouchEvent", type=kind, touchPoints=points, **stamp)
 
 
 def _place(page: BrowserPage, x: float, y: float) -> dict[str, float]:
-    """A share of the screen in CSS pixels, inside the page."""
+    """Convert a share of the screen to CSS pixels, clipped to the page."""
     width, height = page.viewport.css_size
     return {"x": min(x * width, width - 0.5), "y": min(y * height, height - 0.5)}
 

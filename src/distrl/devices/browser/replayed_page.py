@@ -1,8 +1,8 @@
-"""A page that can be put back to an earlier moment, by loading it anew and repeating what was done.
+"""A page that can be restored to an earlier step by reloading it and replaying all actions.
 
-A browser cannot copy a running page. Where a page does the same whenever the same is done to it
-(MiniWoB's do, by their seeds), loading it again and repeating every action leads to the same page:
-a snapshot is the list of what was done, and costs nothing; putting it back costs those steps.
+A browser cannot copy a running page. But if a page is deterministic (MiniWoB's pages are, given
+their seeds), reloading it and replaying every action leads to the same state. So a snapshot is the
+list of actions and costs nothing; restoring it costs the time of those steps.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from distrl.records import ONLY_SAID, Action, Screen
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A page that was loaded."""
+    """A recorded call of `open`."""
 
     url: str
     home: bool
@@ -24,7 +24,7 @@ class Opened:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """JavaScript that set the page up."""
+    """A recorded call of `prepare`: JavaScript that set up the page."""
 
     expression: str
 
@@ -33,7 +33,7 @@ Done = Opened | Prepared | Action
 
 
 class ReplayedBrowserDevice(BrowserDevice):
-    """Implements `Forkable` as well, for pages that are the same every time."""
+    """Also implements `Forkable`, for deterministic pages."""
 
     _done: tuple[Done, ...] = ()
 
@@ -62,7 +62,7 @@ class ReplayedBrowserDevice(BrowserDevice):
         return self._done
 
     def restore(self, state: tuple[Done, ...]) -> None:
-        """Load the page anew and repeat; costs device time, which is counted on."""
+        """Reload the page and replay the actions; the time is added to `seconds`."""
         spent = self.seconds
         self.reset(0)
         self._state.seconds += spent
@@ -76,4 +76,4 @@ class ReplayedBrowserDevice(BrowserDevice):
                     try:
                         self.perform(each)
                     except ActionFailed:
-                        continue  # as it did before
+                        continue  # it failed the first time too

@@ -1,16 +1,16 @@
 """One Android emulator: a child process that boots from a snapshot.
 
-It runs headless and read-only, so that many share one image and nothing is copied. A reset loads
-the snapshot again instead of restarting. It is ready when Android reports it (booted, package
-manager answering, a window focused), not after a number of seconds. An error about its end quotes
-the last lines of its log. Stopping it signals its own process group and nothing else.
+It runs headless and read-only, so that many emulators share one image and nothing is copied. A
+reset loads the snapshot again instead of restarting. The emulator is ready when Android reports so
+(booted, package manager answering, a window focused), not after a fixed time. If its process ends,
+the error quotes the last lines of its log. `stop` signals only its own process group.
 
-Snapshots are loaded over the emulator's console (`ask_console`), a line protocol on loopback: it
-greets, asks for the token in the home directory of the user that started it, and answers each
-command with lines, the last of which begins with OK or KO.
+Snapshots are loaded over the emulator's console (`ask_console`), a line protocol on loopback: the
+console greets, asks for the token in the home directory of the user that started it, and answers
+each command with lines, the last of which begins with OK or KO.
 
 The snapshot is taken once, of a ready phone (`save_snapshot`). Apps that tasks need, accounts and
-ADBKeyboard are installed by hand before, with `settings.window` on.
+ADBKeyboard are installed by hand before that, with `settings.window` on.
 """
 
 from __future__ import annotations
@@ -44,10 +44,10 @@ from distrl.errors import (
 
 LOOK_SECONDS = 0.1  # between two checks of a booting emulator
 STOP_SECONDS = 10.0
-DYING_SECONDS = 0.5  # for a process to end after its connection broke
-LOG_TAIL = 2000  # bytes of its log in an error
+DYING_SECONDS = 0.5  # for a process to exit after its connection broke
+LOG_TAIL = 2000  # bytes of the log that an error quotes
 Patience = Annotated[float, Bounds(0.0, 3600.0, "seconds", open=True)]
-TOO_OLD = "unknown option: -grpc"  # in the log of an emulator without gRPC or its tokens
+TOO_OLD = "unknown option: -grpc"  # in the log of an emulator without gRPC or gRPC tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +81,9 @@ class EmulatorSettings(Checked):
 def command_line(
     settings: EmulatorSettings, console_port: int, program: Path, grpc_port: int | None = None
 ) -> list[str]:
-    """The command that starts the emulator."""
+    """Return the command that starts the emulator."""
     command = [str(program), "-avd", settings.avd, "-port", str(console_port)]
-    if grpc_port is not None:  # without a token it would listen to the whole network
+    if grpc_port is not None:  # without a token it would accept anyone on the network
         command += ["-grpc", str(grpc_port), "-grpc-use-token"]
     if settings.read_only:
         command += ["-read-only", "-snapshot", settings.snapshot, "-no-snapshot-save"]
@@ -95,7 +95,7 @@ def command_line(
 
 
 class Emulator:
-    """A started emulator, or one to be started. One thread at a time, except for `stop`."""
+    """One emulator, started or not yet. One thread at a time uses it, except for `stop`."""
 
     def __init__(
         self,
@@ -103,14 +103,14 @@ class Emulator:
         server: AdbServer,
         ports: PortPair,
         log: Path,
-        watch: ProcessWatch | None = None,  # ends it should this process be killed
+        watch: ProcessWatch | None = None,  # kills the emulator if this process is killed
     ) -> None:
         self.settings = settings
         self.server = server
         self.ports = ports
         self.log = log
         self._watch = watch
-        self._grpc = settings.grpc  # False on one that turned out to be too old
+        self._grpc = settings.grpc  # set to False once the emulator turns out to be too old
         self.link: AdbLink = server.link(f"emulator-{ports.console}")
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -127,7 +127,7 @@ class Emulator:
         return self._process is not None and self._process.poll() is None
 
     def ends_within(self, seconds: float) -> bool:
-        """Whether its process has ended, or ends by itself within `seconds`."""
+        """Return whether its process has ended, or ends by itself within `seconds`."""
         if self._process is None:
             return True
         try:
@@ -150,13 +150,13 @@ class Emulator:
                 stdout=log,
                 stderr=subprocess.STDOUT,
                 env={**os.environ, "ANDROID_ADB_SERVER_PORT": str(self.server.port)},
-                start_new_session=True,  # its children are in its group, and end with it
+                start_new_session=True,  # its children are in its process group, and end with it
             )
         if self._watch is not None:
             self._watch.add(self._process.pid)
 
     def boot(self) -> None:
-        """Start it and wait until it is ready; one that is too old for gRPC starts without it."""
+        """Start it and wait until it is ready; if it is too old for gRPC, start without gRPC."""
         self.start()
         try:
             self.wait_until_ready(self.settings.boot_seconds)
@@ -185,14 +185,16 @@ class Emulator:
                     break
                 except subprocess.TimeoutExpired:
                     continue
-            _signal_group(process, signal.SIGKILL)  # children that outlived it
+            _signal_group(process, signal.SIGKILL)  # kill children that outlived it
             self._forget()
         self.ports.release()
 
     # Readiness ---------------------------------------------------------------------------------
 
     def wait_until_ready(self, seconds: float) -> None:
-        """Wait until Android is booted, has packages and a focused window; raise what lacks."""
+        """Wait until Android is booted, has packages and a focused window; on timeout, raise with
+        what is missing.
+        """
         deadline = Deadline(seconds)
         lacking = "it has not shown up in adb"
         while not deadline.passed:
@@ -210,7 +212,7 @@ class Emulator:
         )
 
     def _lacking(self) -> str:
-        """What it still lacks; empty when it is ready."""
+        """Return what is still missing; empty when it is ready."""
         patience = self.settings.answer_seconds
         if self.link.state(patience) != "device":
             return "adb has no connection to it"
@@ -223,7 +225,7 @@ class Emulator:
         return ""
 
     def answers(self) -> bool:
-        """Whether it is alive: a process that runs, and a shell that echoes in time."""
+        """Return whether its process runs and its shell echoes in time."""
         if not self.running:
             return False
         try:
@@ -246,21 +248,21 @@ class Emulator:
         return self.log.read_bytes()[-LOG_TAIL:].decode("utf-8", "replace").strip()
 
     def pictures(self) -> EmulatorPictures | None:
-        """Its gRPC service for pictures; None when it has none, so that adb is used."""
+        """Return its gRPC service for pictures; None if it has none (adb is used instead)."""
         found = pictures_of(self.ports.console) if self._grpc else None
         if found is None or found.advertisement.grpc_port != self.ports.grpc:
-            return None  # left over from another emulator
+            return None  # the file was left over by another emulator
         return found
 
     # Snapshots ---------------------------------------------------------------------------------
 
     def fresh_start(self, shell: PhoneShell, seed: int) -> None:
-        """Load the snapshot for an episode; all begin alike, whatever the seed."""
-        shell.close()  # it does not survive the snapshot
+        """Load the snapshot for an episode; all episodes start in this state, for any seed."""
+        shell.close()  # loading the snapshot breaks its connection
         self.load_snapshot()
 
     def load_snapshot(self) -> None:
-        """Restore the snapshot: everything since is lost."""
+        """Restore the snapshot; all changes since then are lost."""
         self._check_process()
         seconds = self.settings.snapshot_seconds
         command = f"avd snapshot load {self.settings.snapshot}"
@@ -274,7 +276,7 @@ class Emulator:
 
 
 def _signal_group(process: subprocess.Popen[bytes], number: int) -> None:
-    """Signal the group; its id is that of the process that we started."""
+    """Signal the process group; its id is that of the process that we started."""
     try:
         os.killpg(process.pid, number)
     except (ProcessLookupError, PermissionError):
@@ -286,7 +288,7 @@ MAX_ANSWER = 1 << 20
 
 
 def ask_console(port: int, command: str, seconds: float, home: Path | None = None) -> str:
-    """Return the answer to one console command; KO is raised as `CommandRefused`."""
+    """Send one console command and return the answer; raise `CommandRefused` on KO."""
     deadline = Deadline(seconds)
     who = f"emulator console on port {port}"
     try:
@@ -343,13 +345,13 @@ DEFAULT_IMAGE = "system-images;android-34;google_apis;x86_64"
 
 
 def create_virtual_device(name: str, image: str = DEFAULT_IMAGE, device: str = "pixel_6") -> None:
-    """Run `avdmanager create avd`; an existing device is an error and left unchanged."""
+    """Run `avdmanager create avd`; raise, and change nothing, if the device exists."""
     command = [str(find_tool("avdmanager")), "create", "avd"]
     command += ["--name", name, "--package", image, "--device", device]
     try:
         done = subprocess.run(
             command,
-            input=b"no\n",  # to a custom hardware profile
+            input=b"no\n",  # no custom hardware profile
             capture_output=True,
             timeout=CREATE_SECONDS,
             check=False,
@@ -381,7 +383,7 @@ def save_snapshot(
 
 
 def avd_screen_size(avd: str) -> tuple[int, int] | None:
-    """Width and height by the virtual device's own settings; None where they cannot be read."""
+    """Read width and height from the virtual device's config.ini; None if that fails."""
     home = os.environ.get("ANDROID_AVD_HOME") or Path.home() / ".android" / "avd"
     try:
         text = (Path(home) / f"{avd}.avd" / "config.ini").read_text("utf-8", "replace")

@@ -2,17 +2,17 @@
 
 `EmulatorController.getScreenshot` returns the pixels of the display. The first picture is compared
 with one from adb; if size or contents differ, this capture is not used. The emulator rotates its
-picture with its case and not as Android draws, so pictures of a rotated phone are taken over adb,
-and so are those of a dark display, of which the emulator returns nothing.
+picture with the emulated case, not as Android draws, so pictures of a rotated phone are taken over
+adb, and so are those of a dark display, for which the emulator returns no pixels.
 
-The channel opens at the first picture, which is after a collector was forked, and closes with the
+The channel opens at the first picture, which is after the collector was forked, and closes with the
 device. Every call has a deadline, and failures are the `DeviceError`s that adb would have raised.
-The few fields needed of two messages are parsed by hand: that is shorter than a copy of the
-emulator's protocol, and needs no protobuf.
+The few required fields of two messages are parsed by hand: that is shorter than a copy of the
+emulator's .proto file, and needs no protobuf.
 
 A running emulator advertises its ports and its gRPC token in `avd/running/pid_NUMBER.ini`, in a
-folder that only its user can read. A killed one leaves its file behind, so the newest file that
-names the console port is used.
+folder that only its user can read. A killed emulator leaves its file behind, so the newest file
+that names the console port is used.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ if TYPE_CHECKING:
     import grpc
 
 METHOD = "/android.emulation.control.EmulatorController/getScreenshot"
-RGBA8888, RGB888 = 1, 2  # the emulator's numbers for what a pixel is
+RGBA8888, RGB888 = 1, 2  # the emulator's numbers for pixel formats
 PIXEL_BYTES = {RGBA8888: 4, RGB888: 3}
-REQUEST = bytes([1 << 3, RGB888])  # ImageFormat: field 1, the kind; no size means the display's own
-LARGEST_MESSAGE = 1 << 28  # bytes; gRPC's own limit of 4 MB is less than one screen
+REQUEST = bytes([1 << 3, RGB888])  # ImageFormat: field 1, format; no size means the display's size
+LARGEST_MESSAGE = 1 << 28  # bytes; gRPC's default limit of 4 MB is less than one screen
 OPTIONS = (
     ("grpc.max_receive_message_length", LARGEST_MESSAGE),
     ("grpc.enable_http_proxy", 0),  # it is on this machine
-    # A connection that failed is waited for; the next emulator on this port must not inherit that.
+    # gRPC backs off after a failed connection; the next emulator on this port must not inherit it.
     ("grpc.use_local_subchannel_pool", 1),
 )
 BY_ADB: Capture = RAW
-COMPARE_SECONDS = 3.0  # for two pictures that agree; something may be moving at first
-OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # of the pixels, and of 256: more is another picture
+COMPARE_SECONDS = 3.0  # until two pictures agree; something may be moving at first
+OTHER_SHARE, OTHER_LEVELS = 0.05, 24  # pictures differ if more of the pixels are off by more of 256
 
 
 def pictures_of(console: int) -> EmulatorPictures | None:
-    """For the emulator with this console port; None if it has no service, or without grpcio."""
+    """Return the capture for this console port; None without a gRPC service or without grpcio."""
     found = advertisement_of(console)
     if found is None or importlib.util.find_spec("grpc") is None:
         return None
@@ -68,14 +68,14 @@ def pictures_of(console: int) -> EmulatorPictures | None:
 
 
 class EmulatorPictures:
-    """Implements `Capture` for one emulator. Close it; it opens again when it is used again."""
+    """Implements `Capture` for one emulator. After `close`, the next use opens it again."""
 
     name = "grpc"
 
     def __init__(self, advertisement: EmulatorAdvertisement, by_adb: Capture = BY_ADB) -> None:
         self.advertisement = advertisement
         self._by_adb = by_adb
-        self._agreed = False  # with what adb shows
+        self._agreed = False  # whether a picture has agreed with one from adb
         self._channel: grpc.Channel | None = None
 
     def take(self, link: AdbLink, seconds: float = PICTURE_SECONDS) -> Pixels:
@@ -93,18 +93,19 @@ class EmulatorPictures:
     def _upright(self, link: AdbLink, deadline: Deadline) -> Pixels | None:
         """Return the picture, or None if it is rotated or empty.
 
-        Android's rotation is queried afterwards: a phone that turns in between counts as rotated.
+        Android's rotation is queried after the picture: a phone that turns in between counts as
+        rotated.
         """
         pixels = read_image(self._ask(link.serial, deadline), link.serial)
         upright = pixels is not None and rotation(AdbShell(link, keep_open=False)) == 0
         return pixels if upright else None
 
     def _ask(self, serial: str, deadline: Deadline) -> bytes:
-        import grpc  # slow to load, and of use to emulators alone
+        import grpc  # slow to import, and only emulators need it
 
         port, token = self.advertisement.grpc_port, self.advertisement.token
         if self._channel is None:
-            # By name: one emulator listens on 127.0.0.1 and another on ::1.
+            # The name, since some emulators listen on 127.0.0.1 and others on ::1.
             self._channel = grpc.insecure_channel(f"localhost:{port}", OPTIONS)
         allowed = (("authorization", f"Bearer {token}"),) if token else ()
         try:
@@ -112,7 +113,7 @@ class EmulatorPictures:
                 REQUEST, timeout=max(deadline.left, 0.001), metadata=allowed
             )
         except grpc.RpcError as error:
-            self.close()  # the next picture connects anew, and at once
+            self.close()  # so that the next picture reconnects at once
             raise device_error(error, f"device {serial}, gRPC port {port}", deadline) from error
         return answer
 
@@ -133,7 +134,7 @@ class EmulatorPictures:
 
 
 def agree(one: Pixels, other: Pixels) -> bool:
-    """Whether they show the same, but for a clock and the last bits of a colour."""
+    """Return whether two pictures are equal but for small areas (a clock) and low colour bits."""
     if one.shape != other.shape:
         return False
     apart = np.abs(one[::2, ::2].astype(np.int16) - other[::2, ::2]) > OTHER_LEVELS
@@ -162,7 +163,7 @@ def device_error(error: grpc.RpcError, who: str, deadline: Deadline) -> DeviceEr
 
 
 def read_image(answer: bytes, serial: str) -> Pixels | None:
-    """Parse the message `Image`; None for a turned or empty one, `BrokenPicture` for a cut one."""
+    """Parse an `Image` message; None if it is rotated or empty, `BrokenPicture` if incomplete."""
     try:
         image = dict(_fields(memoryview(answer)))
         layout = dict(_fields(_piece(image, 1)))  # ImageFormat: kind, rotation, width, height
@@ -187,12 +188,12 @@ def read_image(answer: bytes, serial: str) -> Pixels | None:
 
 
 Field = int | memoryview
-FIXED = {1: 8, 5: 4}  # how many bytes belong to kinds of field that we have no use for
+FIXED = {1: 8, 5: 4}  # number of bytes by wire type, for fields that we skip
 NUMBER, PIECE = 0, 2
 
 
 def _number(fields: dict[int, Field], field: int) -> int:
-    value = fields.get(field, 0)  # what is not there is zero
+    value = fields.get(field, 0)  # an absent field is zero
     if not isinstance(value, int):
         raise ValueError(f"field {field} is no number")
     return value
@@ -227,7 +228,7 @@ def _fields(message: memoryview) -> Iterator[tuple[int, Field]]:
 
 
 def _read_number(message: memoryview, place: int) -> tuple[int, int]:
-    """Seven bits in each byte, the lowest first; the eighth says that more follow."""
+    """Read a varint: seven bits per byte, lowest first; the eighth says that more follow."""
     value = 0
     for count, byte in enumerate(message[place : place + 10]):
         value |= (byte & 0x7F) << 7 * count
@@ -241,20 +242,20 @@ def _read_number(message: memoryview, place: int) -> tuple[int, int]:
 
 @dataclass(frozen=True, slots=True)
 class EmulatorAdvertisement:
-    """How the gRPC service of one emulator is reached."""
+    """Port and token of the gRPC service of one emulator."""
 
     grpc_port: int
-    token: str = field(default="", repr=False)  # empty: the service wants none
+    token: str = field(default="", repr=False)  # empty: the service needs no token
 
 
 def advertisement_of(console: int) -> EmulatorAdvertisement | None:
-    """For the emulator with this console port; None if none advertises a gRPC service."""
-    found: dict[float, EmulatorAdvertisement] = {}  # by when it was written
+    """Return the newest advertisement for this console port; None if there is none with gRPC."""
+    found: dict[float, EmulatorAdvertisement] = {}  # by modification time
     for root in dict.fromkeys(_roots()):
         for path in (root / "avd" / "running").glob("pid_*.ini"):
             try:
                 written, text = path.stat().st_mtime, path.read_text("utf-8", "replace")
-            except OSError:  # its emulator has just ended, or is of another user
+            except OSError:  # its emulator has just ended, or belongs to another user
                 continue
             pairs = (line.partition("=") for line in text.splitlines())
             said = {key.strip(): value.strip() for key, _, value in pairs}
@@ -265,7 +266,9 @@ def advertisement_of(console: int) -> EmulatorAdvertisement | None:
 
 
 def _roots() -> Iterator[Path]:
-    """On Linux the first that there is, on a Mac the one below Library; else the SDK's own."""
+    """Yield the folders where emulators advertise: the runtime directory on Linux, the one below
+    Library on a Mac, and the SDK's own folders otherwise.
+    """
     if os.environ.get("XDG_RUNTIME_DIR"):
         yield Path(os.environ["XDG_RUNTIME_DIR"])
     yield Path(f"/run/user/{os.getuid()}")

@@ -1,12 +1,12 @@
 """A pool that keeps a number of emulators healthy: some in use, some booted as spares.
 
 `EmulatedDevice` takes a booted emulator and gives it back, healthy or broken. A thread of the pool
-boots what is missing, a few at a time, stops what crashed or hangs, and backs off after each failed
-boot. The pool owns every process that it started and stops them all when it is closed.
+boots missing emulators, a few at a time, stops those that crashed or hang, and backs off after each
+failed boot. The pool owns every process that it started and stops all of them when it is closed.
 
-To a collector an `EmulatedDevice` is one phone with one name. An emulator that crashed or hangs is
-returned at the next reset and replaced by a booted spare; the interrupted episode ends with a
-device error, as on any device.
+To a collector an `EmulatedDevice` is one phone with one name. The next reset returns an emulator
+that crashed or hangs and replaces it by a booted spare; the interrupted episode ends with a device
+error, as on any device.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from distrl.errors import (
 from distrl.hierarchy import Element
 from distrl.records import Action, Screen
 
-RECONNECT_SECONDS = 2.0  # for adb to find an emulator again
+RECONNECT_SECONDS = 2.0  # deadline for adb to reconnect to an emulator
 NewEmulator = Callable[[], Emulator]
 
 
@@ -53,7 +53,7 @@ class EmulatorPoolSettings(Checked):
 
 @dataclass(slots=True)
 class PoolCounts:
-    """What has happened since the start."""
+    """Counts of events since the pool was started."""
 
     boots: int = 0
     failed_boots: int = 0
@@ -62,7 +62,7 @@ class PoolCounts:
 
 
 class EmulatorPool:
-    """A context manager. Any thread may take and give back."""
+    """The pool, as a context manager. Any thread may `take` and `give_back`."""
 
     def __init__(self, new_emulator: NewEmulator, settings: EmulatorPoolSettings) -> None:
         self.settings = settings
@@ -71,7 +71,7 @@ class EmulatorPool:
         self.ready: deque[Emulator] = deque()
         self.in_use: list[Emulator] = []
         self.booting: list[threading.Thread] = []
-        self._under_way: list[Emulator] = []  # that are being booted
+        self._under_way: list[Emulator] = []  # emulators that are being booted
         self.counts = PoolCounts()
         self._failed_in_a_row = 0
         self._last_failure: DistrlError | None = None
@@ -97,7 +97,7 @@ class EmulatorPool:
         with self._change:
             threads, under_way = list(self.booting), list(self._under_way)
         for emulator in under_way:
-            emulator.stop()  # its boot ends at once
+            emulator.stop()  # this ends its boot at once
         for thread in threads:
             thread.join()
         for emulator in (*self.ready, *self.in_use):
@@ -108,7 +108,7 @@ class EmulatorPool:
     # For devices -------------------------------------------------------------------------------
 
     def take(self, seconds: float) -> Emulator:
-        """Return a healthy emulator as soon as there is one."""
+        """Wait at most `seconds` for a healthy emulator, and return it."""
         deadline = Deadline(seconds)
         with self._change:
             while not self._closed:
@@ -138,7 +138,7 @@ class EmulatorPool:
         crashed = not keep and emulator.ends_within(DYING_SECONDS)
         with self._change:
             if emulator not in self.in_use:
-                return  # its end was noticed before
+                return  # already counted as crashed and stopped
             self.in_use.remove(emulator)
             if keep:
                 self.ready.append(emulator)
@@ -205,7 +205,7 @@ class EmulatorPool:
         self._no_boot_before = Deadline(min(seconds, self.settings.max_retry_seconds))
 
     def _check_spare(self, emulator: Emulator) -> None:
-        """Stop a spare that does not answer, before it is taken."""
+        """Stop a spare that does not answer, before a device takes it."""
         if emulator.answers():
             return
         crashed = emulator.ends_within(DYING_SECONDS)
@@ -217,7 +217,7 @@ class EmulatorPool:
         emulator.stop()
 
     def _drop_crashed(self) -> None:
-        """Forget crashed emulators in use, so that replacements boot; their users get an error."""
+        """Drop crashed emulators in use, so that replacements boot; their users get an error."""
         with self._change:
             dead = [each for each in self.in_use if not each.running]
             for emulator in dead:
@@ -239,7 +239,7 @@ class EmulatorPool:
 
 
 class EmulatedDevice:
-    """Implements `Device` by an `AdbDevice` on an emulator of the pool."""
+    """Implements `Device` with an `AdbDevice` on an emulator of the pool."""
 
     blocking = True
 
@@ -252,7 +252,8 @@ class EmulatedDevice:
     ) -> None:
         self.name = name
         self._pool = pool
-        # One that answered a moment ago and is gone has died: a spare comes sooner than it.
+        # An emulator that answered recently and is now gone has died: taking a spare is quicker
+        # than waiting for it.
         self._settings = replace(
             settings or AndroidDeviceSettings(), reconnect_seconds=RECONNECT_SECONDS
         )
@@ -263,7 +264,7 @@ class EmulatedDevice:
 
     @property
     def serial(self) -> str:
-        """Serial of its current emulator; empty before the first reset."""
+        """The serial of its current emulator; empty before the first reset."""
         return self._emulator.serial if self._emulator else ""
 
     @property
@@ -271,7 +272,7 @@ class EmulatedDevice:
         return self._phone.seconds if self._phone else 0.0
 
     def reset(self, seed: int) -> None:
-        """Load the snapshot; an emulator that does not answer, or cannot do that, is replaced."""
+        """Load the snapshot; replace the emulator if it does not answer or the reset fails."""
         if self._emulator is None or not self._emulator.answers():
             self._replace()
         try:
@@ -309,7 +310,7 @@ class EmulatedDevice:
         return self._here().elements()
 
     def close(self) -> None:
-        """Return the emulator to the pool, for reuse if it answers."""
+        """Return the emulator to the pool, which reuses it if it answers."""
         self._hand_back(healthy=self._emulator is not None and self._emulator.answers())
 
     def __enter__(self) -> Self:

@@ -1,9 +1,9 @@
-"""Reserve ports for emulators, so that no two of ours collide.
+"""Reserve ports for emulators, so that no two of ours use the same ones.
 
-An emulator takes two adjacent ports: an even one for its console and the next for adb. A third, for
-gRPC, is 3000 above the console's, the emulator's own default. A pair is reserved by a lock on its
-file, which every DistRL process of this user respects and the operating system releases when a
-process dies, and only if no other process listens on any of the three.
+An emulator takes two adjacent ports: an even one for its console and the next one for adb. A third
+port, for gRPC, is 3000 above the console's: the emulator's own default. A pair is reserved by a
+lock on its file, which every DistRL process of this user respects and which the operating system
+releases when the process dies. It is reserved only if no process listens on any of the three ports.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ from pathlib import Path
 from distrl.errors import InvalidSetting
 from distrl.private_folder import make_private
 
-FIRST_PORT, LAST_PORT = 5554, 5682  # what the emulator accepts
+FIRST_PORT, LAST_PORT = 5554, 5682  # the range that the emulator accepts
 GRPC_ABOVE = 3000
 
 
 @dataclass(slots=True)
 class PortPair:
-    """Two neighbouring ports and the one for gRPC, held until `release`."""
+    """Two adjacent ports and the one for gRPC, reserved until `release`."""
 
     console: int
     _lock: int  # a file descriptor
@@ -44,7 +44,7 @@ class PortPair:
 
 
 class EmulatorPorts:
-    """Hands out pairs from a range; both ends are console ports."""
+    """Reserves port pairs from a range; `first` and `last` are console ports."""
 
     def __init__(self, first: int = FIRST_PORT, last: int = LAST_PORT) -> None:
         self.first = first
@@ -73,7 +73,7 @@ class EmulatorPorts:
 
 
 def try_lock(path: Path) -> int:
-    """A descriptor that holds the lock, or -1 while another process does."""
+    """Return a file descriptor that holds the lock, or -1 if another process holds it."""
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -85,7 +85,7 @@ def try_lock(path: Path) -> int:
 
 def _is_free(port: int) -> bool:
     with socket.socket() as probe:
-        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # TIME_WAIT is no listener
+        probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # ignore TIME_WAIT
         try:
             probe.bind(("127.0.0.1", port))
         except OSError:

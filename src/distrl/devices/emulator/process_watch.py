@@ -1,10 +1,10 @@
 """Kill the processes that a collector started if the collector itself is killed.
 
-An emulator has a process group of its own and would outlive a killed collector. A small watcher
-process reads the ids of these groups from a pipe; when the pipe closes, for whatever reason, it
-kills the groups that are left, and nothing else.
+An emulator has its own process group and would outlive a killed collector. A small watcher process
+reads the ids of these groups from a pipe; when the pipe closes, for whatever reason, it kills the
+remaining groups, and nothing else.
 
-`python -I -S process_watch.py` is that watcher, so this file imports only the standard library.
+`python -I -S process_watch.py` runs that watcher, so this file imports only the standard library.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ END_SECONDS = 10.0
 
 
 class ProcessWatch:
-    """A context manager. Any thread may add and remove."""
+    """Starts and stops the watcher, as a context manager. Any thread may `add` and `remove`."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -36,12 +36,12 @@ class ProcessWatch:
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
-            start_new_session=True,  # what ends us must not end it as well
+            start_new_session=True,  # a signal to our process group must not end it as well
         )
         return self
 
     def __exit__(self, *exception: object) -> None:
-        """Kill whatever was added and not removed."""
+        """Close the pipe: the watcher kills the groups that were added and not removed."""
         process, self._process = self._process, None
         if process is not None and process.stdin is not None:
             process.stdin.close()
@@ -63,7 +63,7 @@ class ProcessWatch:
 
 
 def watch(lines: IO[str]) -> None:
-    """Read ids until the pipe closes, then kill the groups that are left."""
+    """Read group ids until the pipe closes, then kill the remaining groups."""
     groups: set[int] = set()
     for line in lines:
         number = int(line[1:])

@@ -1,1 +1,1 @@
-"""Limits for an agent on a person's phone: consent, allow-list, blocked actions."""
+"""Limits on what an agent can do on a person's phone: consent, allow-list, blocked actions."""

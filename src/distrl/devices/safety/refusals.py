@@ -1,9 +1,10 @@
-"""What guarded phones did not carry out: the records, their file, and the way to the learner.
+"""Refused actions of guarded phones: the records, their file, and their delivery to the learner.
 
-A collector whose disk is not the learner's appends them to a file of its own, and a `RefusalOutbox`
-hands them on from there with the heartbeats: in order, `MAX_REFUSALS` at a time, again until the
-learner has answered. How far it got is beside the file, so that a restarted collector goes on from
-there. What comes twice (an answer was lost) is the same record, and the learner takes it once.
+A collector that does not share the learner's disk appends its refusals to a file of its own. A
+`RefusalOutbox` sends them from there with the heartbeats: in order, `MAX_REFUSALS` at a time, and
+again until the learner acknowledges them. The position reached is stored beside the file, so that a
+restarted collector continues from there. If an acknowledgement is lost, the same records are sent
+twice, and the learner keeps them once.
 """
 
 from __future__ import annotations
@@ -35,15 +36,15 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class RefusalBatch:
-    """Refusals on their way to the learner, and how many are missing from them."""
+    """Refusals on their way to the learner, and the number that was left out (`cut`)."""
 
     refusals: Annotated[tuple[Refusal, ...], Meta(max_length=MAX_REFUSALS)] = ()
     cut: Annotated[int, Meta(ge=0, le=10**9)] = 0
 
 
 def append_refusals(path: Path, *refusals: Refusal) -> None:
-    """Append all of them or, where the disk is full, none. Several processes share the file: each
-    has it locked while it writes.
+    """Append all refusals or, if the disk is full, none. Several processes may share the file: each
+    locks it while it writes.
     """
     if not refusals:
         return
@@ -62,7 +63,7 @@ def short(text: str, most: int = MAX_CHARACTERS) -> str:
 
 
 class RefusalOutbox:
-    """Reads what is appended to `path`. One thread at a time calls it."""
+    """Reads refusals appended to `path`, to send them. One thread at a time calls it."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -70,11 +71,11 @@ class RefusalOutbox:
         self._position = self._read_to = self._noted()
 
     def batch(self, *, last: bool = False) -> RefusalBatch:
-        """What is to be sent next; `last`: there is no next time, what is left counts as cut."""
+        """Return the batch to send next. `last`: no batch follows, so the rest counts as cut."""
         refusals: list[Refusal] = []
         cut, at = 0, self._position
         with suppress(FileNotFoundError), self.path.open("rb") as file:
-            at = at if at <= self.path.stat().st_size else 0  # somebody has emptied it
+            at = at if at <= self.path.stat().st_size else 0  # the file was emptied
             file.seek(at)
             for line in file:
                 full = len(refusals) == MAX_REFUSALS
@@ -90,12 +91,12 @@ class RefusalOutbox:
         return RefusalBatch(tuple(refusals), cut)
 
     def sent(self) -> None:
-        """The learner has answered: the last batch needs not be sent again."""
+        """Mark the last batch as delivered: the learner has acknowledged it."""
         if self._read_to == self._position:
             return
         self._position = self._read_to
         draft = self._note.with_suffix(".draft")
-        with suppress(OSError):  # it would be sent again after a restart, which does no harm
+        with suppress(OSError):  # after a restart the batch is sent again, which does no harm
             draft.write_text(str(self._position))
             draft.replace(self._note)
 
@@ -107,7 +108,7 @@ class RefusalOutbox:
 
 
 def _read(line: bytes) -> Refusal | None:
-    """The refusal on a line, its texts cut to their longest; None: it is damaged."""
+    """Parse a line, with its texts shortened to `MAX_CHARACTERS`; return None if it is damaged."""
     try:
         found = decode_line(line, Refusal)
     except ValueError:
@@ -117,5 +118,5 @@ def _read(line: bytes) -> Refusal | None:
 
 
 def _sendable(text: str) -> str:
-    """Msgpack has no halves of surrogate pairs, which a model may write."""
+    """Replace lone surrogates, which a model may write and msgpack cannot encode."""
     return text.encode("utf-8", "replace").decode("utf-8")

@@ -3,26 +3,27 @@
 `SafeDevice` wraps a device and promises:
 
 - nothing happens without the owner's consent file for this phone;
-- only apps on the allow-list are opened or touched; in others the agent can only go back;
-- the power key, the shade and the overview of apps are not opened at all;
+- only apps on the allow-list are opened or touched; in other apps the agent can only wait or leave
+  (Back, Home, opening an allowed app);
+- the power key, the notification shade and the overview of recent apps are never used;
 - a tap or an Enter that would send, pay, call, uninstall or reset is not performed: the phone is
   left unchanged, the agent sees the same screen, and the record says what was stopped and why;
 - private regions of the screen are blacked out before the picture leaves this object;
-- in a dry run nothing is performed at all, resets included: the phone is only looked at.
+- in a dry run no action or reset is performed: the phone is only observed.
 
-The owner's consent is a file for each phone, written by hand: `SERIAL.toml` in
+The owner's consent is one file per phone, written by hand: `SERIAL.toml` in
 `~/.config/distrl/consent` (or in the folder `DISTRL_CONSENT`). It names the phone, contains the
-sentence, and lists the apps. Removing it withdraws the consent: it is read again at every reset.
+sentence, and lists the apps. Deleting it withdraws the consent: every reset reads it again.
 
     serial = "R5CT30XXXXX"
     owner = "Ada"
     sentence = "I agree that DistRL operates this phone."
     apps = ["com.android.settings", "com.google.android.deskclock"]
 
-Labels are read from the phone's view hierarchy at the moment of the action: those under the finger,
-and for a tap all of the row that it touches. The blocked words are a list for each of 25 languages
-(`blocked_words.toml`), all of them on every phone. Such a list cannot cover every app: it
-supplements the allow-list.
+Labels are read from the phone's view hierarchy at the moment of the action: those under the finger
+and, for a tap, all labels of the row that it touches. `blocked_words.toml` has a list of blocked
+words for each of 25 languages; all lists apply on every phone. Such lists cannot cover every app:
+they supplement the allow-list.
 """
 
 from __future__ import annotations
@@ -68,7 +69,7 @@ from distrl.toml_file import read_toml_file
 
 Region = tuple[float, float, float, float]  # left, top, right, bottom, as shares of the screen
 HIDDEN = "(hidden)"
-WordsAt = Callable[[Sequence[Element], float, float], list[str]]  # of what a finger acts on there
+WordsAt = Callable[[Sequence[Element], float, float], list[str]]  # labels that a touch acts on
 
 BLOCKED_PACKAGES = (
     SYSTEM_UI,  # the shade and the power menu: settings, replies, power off
@@ -80,7 +81,7 @@ BLOCKED_PACKAGES = (
     "com.google.android.apps.walletnfcrel",
 )
 
-CLOSED: dict[type[Action], str] = {  # on a person's phone, whatever is in front
+CLOSED: dict[type[Action], str] = {  # never performed, whichever app is in front
     Power: "the power key stays with the owner",
     OpenShade: "the shade has settings, replies and other people's messages in it",
     Recents: "the overview shows apps that are not on the allow-list",
@@ -89,7 +90,7 @@ CLOSED: dict[type[Action], str] = {  # on a person's phone, whatever is in front
 
 @dataclass(frozen=True, slots=True)
 class SafetySettings:
-    """The rules. An agent may use an app that is listed here and in the consent, and no other."""
+    """The safety rules. An agent may use only apps that are listed here and in the consent."""
 
     apps: Annotated[tuple[str, ...], Meaning("packages that may be used")] = ()
     more_blocked_words: Annotated[
@@ -109,7 +110,7 @@ class SafetySettings:
 
     def __post_init__(self) -> None:
         for region in self.redact:
-            left, top, right, bottom = region if len(region) == 4 else (1.0,) * 4  # as in a file
+            left, top, right, bottom = region if len(region) == 4 else (1.0,) * 4  # refused below
             if not (0.0 <= left < right <= 1.0 and 0.0 <= top < bottom <= 1.0):
                 raise InvalidSetting(
                     f"redact={list(region)}; give left, top, right, bottom as "
@@ -126,11 +127,11 @@ class Stopped(NamedTuple):
 
 @dataclass(slots=True)
 class SafeDevice:
-    """Implements `Device` by another one that it guards."""
+    """Implements `Device`: wraps another device and guards it."""
 
     device: AndroidDevice
     settings: SafetySettings
-    consent: Callable[[], Consent]  # read anew at each reset: it may be withdrawn
+    consent: Callable[[], Consent]  # called at each reset, since consent may be withdrawn
     stopped: list[Stopped] = field(default_factory=list)  # since the last reset
     _agreed: Consent | None = None
     _home: str = ""
@@ -151,7 +152,7 @@ class SafeDevice:
         return self.device.seconds
 
     def reset(self, seed: int) -> None:
-        """Raises `ConsentMissing` before the phone is touched."""
+        """Reset the phone; raise `ConsentMissing` before it is touched."""
         self._agreed = None
         self._agreed = self.consent()
         self.stopped.clear()
@@ -190,7 +191,7 @@ class SafeDevice:
     # Rules -------------------------------------------------------------------------------------
 
     def _objection(self, action: Action) -> str:
-        """Why an action is not carried out; empty when it may be."""
+        """Return the reason why an action is refused; empty if it is allowed."""
         if self.settings.dry_run:
             return "this is a dry run"
         if isinstance(action, Back | Home | Wait):
@@ -211,7 +212,7 @@ class SafeDevice:
             return "a new line is an Enter, which may send what was written"
         if isinstance(action, Tap | LongPress | DoubleTap):
             return self._label_objection(words_touched, action.x, action.y)
-        if isinstance(action, Swipe | Pinch):  # some things are slid to be paid; rows are scrolled
+        if isinstance(action, Swipe | Pinch):  # "slide to pay" is blocked; a row may be scrolled
             return self._label_objection(words_under, action.x, action.y)
         if isinstance(action, DragAndDrop):
             ends = ((action.x, action.y), (action.to_x, action.to_y))
@@ -230,11 +231,11 @@ class SafeDevice:
         return package in self.settings.apps and package in agreed
 
     def _label_objection(self, words_at: WordsAt, x: float, y: float) -> str:
-        """Check every word that the finger may act on: a row's own are on the views within it."""
+        """Check every label that the touch may act on; a row's labels are on the views in it."""
         screen = self.device.screen()
         try:
             elements = self.device.elements()
-        except ScreenRestless as error:  # nobody can say what is there
+        except ScreenRestless as error:  # the labels are unknown
             return f"what is there could not be read: {error}"
         if len(elements) > MAX_READ:
             return f"what is there was not read: it has {len(elements)} elements, over {MAX_READ}"
@@ -246,7 +247,7 @@ class SafeDevice:
         return ""
 
     def _return_from_elsewhere(self, action: Action, screen: Screen) -> Screen:
-        """A link or an intent may have opened an app that is not allowed: leave it at once."""
+        """Go home if the action (a link, an intent) has opened an app that is not allowed."""
         if isinstance(action, Home):
             return screen
         front = self.device.front_package()
@@ -256,7 +257,7 @@ class SafeDevice:
         return self.device.perform(Home())
 
     def _note(self, action: Action, why: str) -> None:
-        """What was typed may be private; its length is enough."""
+        """Record a refused action. Typed text may be private: record only its length."""
         said = repr(action)
         if isinstance(action, TypeText):
             said = f"TypeText of {len(action.text)} characters"
@@ -286,7 +287,7 @@ class SafeDevice:
 
 
 def _in_pixels(region: Region, screen: Screen) -> tuple[int, int, int, int]:
-    """Outwards, so that no row of a secret is left at the edge."""
+    """Convert a region to pixels, rounded outwards so that no edge of a secret stays visible."""
     left, top, right, bottom = region
     return (
         int(np.floor(left * screen.width)),
@@ -303,7 +304,7 @@ SENTENCE = "I agree that DistRL operates this phone."
 
 @dataclass(frozen=True, slots=True)
 class Consent:
-    """What was agreed to, by whom."""
+    """The consent of a phone's owner, and the apps that it covers."""
 
     serial: str
     owner: str

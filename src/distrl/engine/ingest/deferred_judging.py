@@ -2,14 +2,14 @@
 
     receiver ─► store ─► submit ─► (threads ask the judge) ─► take_off ─► store ─► learner
 
-A verdict is a correction in the store, durable before the learner gets the trajectory. Where none
-can be had, the ending says so (`JUDGE_UNAVAILABLE`) and nothing is learned from it; the trajectory
-stays in the store without a verdict, for `distrl rescore`. What was not judged when a run ends, or
-its process dies, is in the store as well, and is submitted again by `resume.recall`. A correction
-that the disk does not take is tried again.
+A verdict is stored as a correction, durable before the learner gets the trajectory. If no verdict
+can be obtained, the ending says so (`JUDGE_UNAVAILABLE`) and the learner does not train on it; the
+trajectory stays in the store without a verdict, for `distrl rescore`. Trajectories that are not yet
+judged when a run ends or its process dies are in the store as well, and `resume.recall` submits
+them again. A correction that cannot be written to the disk is retried.
 
-The receiver calls it, one thread at a time. The engines open both by `open_receiver`, as the judge
-settings ask for; `distrl rescore` calls `open_judge` alone.
+The receiver calls it, one thread at a time. The engines open both with `open_receiver`, according
+to the judge settings; `distrl rescore` calls `open_judge` alone.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class VerdictCounts:
     unavailable: int = 0
     cached: int = 0
     cost: float = 0.0
-    seconds: float = 0.0  # of the judge, all questions together
+    seconds: float = 0.0  # that the judge took, over all requests
 
     def __str__(self) -> str:
         return (
@@ -71,7 +71,7 @@ class VerdictCounts:
 
 @dataclass(slots=True)
 class DeferredJudging:
-    """Has trajectories judged, then hands them on to the learner."""
+    """Has stored trajectories judged, then passes them on to the learner."""
 
     judge_pool: JudgeThreadPool
     store: TrajectoryStore
@@ -80,13 +80,13 @@ class DeferredJudging:
     note: Callable[[JudgeRecord], None]
     say: Callable[[str], None] = lambda sentence: None
     counts: VerdictCounts = field(default_factory=VerdictCounts)
-    _failing: bool = False  # was the last verdict one that could not be had?
-    _places: dict[str, int] = field(default_factory=dict)  # in the order of submission, by id
+    _failing: bool = False  # whether the last verdict could not be obtained
+    _places: dict[str, int] = field(default_factory=dict)  # id -> place in the order of submission
     _submitted: int = 0
-    _judged: deque[Judged] = field(default_factory=deque)  # and not kept yet
+    _judged: deque[Judged] = field(default_factory=deque)  # and not yet written to the store
 
     def __len__(self) -> int:
-        """How many wait for a verdict, or for the disk to take it."""
+        """Return how many wait for a verdict, or for it to be written to the store."""
         return len(self._places)
 
     def submit(self, trajectory: Trajectory) -> None:
@@ -96,7 +96,7 @@ class DeferredJudging:
         self.judge_pool.submit(trajectory)
 
     def take_off(self) -> None:
-        """Store the verdicts that have come by now, and hand the trajectories on. Never waits."""
+        """Store the verdicts that have come, and pass their trajectories on. Never waits."""
         self._judged.extend(self.judge_pool.drain())
         try:
             while self._judged:
@@ -108,8 +108,8 @@ class DeferredJudging:
     def settle(self, seconds: float) -> bool:
         """Wait up to `seconds` for all verdicts and store them in the order of submission.
 
-        True if none is left. Nothing is stored before the last has come, so that runs in one
-        process do not depend on which trajectory is judged first.
+        Return whether none is left. Nothing is stored before the last has come, so that runs in
+        one process do not depend on which trajectory is judged first.
         """
         end = time.monotonic() + seconds
         while len(self.judge_pool):
@@ -142,13 +142,13 @@ class DeferredJudging:
         self.counts.seconds += judgement.seconds
         try:
             self.note(record_of(trajectory, judgement))
-        except StorageError:  # it is stored already; a full disk costs only its line in the log
+        except StorageError:  # the verdict is stored; only its line in the log is lost
             self.episode_log.faults["not_stored"] += 1
 
 
 @dataclass(frozen=True, slots=True)
 class EnvironmentJudge:
-    """Implements `TrajectoryJudge` by the judge of the environment that a trajectory is of."""
+    """Implements `TrajectoryJudge`: passes each trajectory to the judge of its environment."""
 
     judges: Mapping[str, TrajectoryJudge]
 
@@ -171,7 +171,7 @@ def open_receiver(
     say: Say,
     opened: ExitStack,
 ) -> TrajectoryReceiver:
-    """A receiver; a trajectory that needs a verdict gets it on its way to the learner."""
+    """Open a receiver; trajectories that need a verdict get it on their way to the learner."""
     limit = config.run.trajectories
     later = {n: e.judge for n, e in config.by_environment().items() if e.judge.later}
     if not later:
@@ -208,7 +208,7 @@ def _report(
 
 
 def open_judge(settings: JudgeSettings, cache: Path, opened: ExitStack) -> TrajectoryJudge:
-    """The judge, with a second one beside it where that is wanted; `opened` closes both."""
+    """Open the judge, and a second one if the settings name it; `opened` closes both."""
     if settings.is_registered:
         return FunctionJudge(settings.kind, plugins.find("judge", settings.kind))
     examples = read_examples(Path(settings.examples)) if settings.examples else BUILT_IN
@@ -243,7 +243,7 @@ def _open_one(
 
 
 def judge_server(settings: JudgeSettings, url: str) -> ServerSettings:
-    """How a judge's server is asked; `NotInstalled` without the packages for it."""
+    """Return how to reach a judge's server; raise `NotInstalled` without the packages for it."""
     try:
         from distrl.chat.chat_server import ServerSettings
         from distrl.judging.vlm_judge import KEY_VARIABLE
@@ -257,7 +257,7 @@ def judge_server(settings: JudgeSettings, url: str) -> ServerSettings:
 
 
 def second_opinion_summary(judge: TrajectoryJudge) -> str:
-    """How often a second judge disagreed; empty where none was asked."""
+    """Say how often a second judge disagreed; empty if none was asked."""
     if not isinstance(judge, SecondOpinion) or not judge.opinions.total:
         return ""
     return (

@@ -1,20 +1,19 @@
 """Delivery of trajectories: from a collector to the disk and the learner, each exactly once.
 
-    TrajectorySender     in the collector: encodes, sends, waits until it is durable, sends again
-    TrajectoryReceiver   beside the learner: stores, hands on, and only then acknowledges
-    ArrivalQueue         from there to the learner
+    TrajectorySender     in the collector: encodes, sends, waits until it is durable, resends
+    TrajectoryReceiver   beside the learner: stores, passes on, and only then acknowledges
+    ArrivalQueue         from the receiver to the learner
 
-- Nothing is acknowledged that is not durable in the store. What the disk does not take is refused,
-  and its collector sends it again later.
-- Each id is taken once; what is sent again is acknowledged again and changes nothing.
-- A trajectory is encoded once, by its collector: those bytes are what is stored. They are decoded
-  once, by the receiver, which refuses malformed ones; the learner gets the result.
-- Deliveries that come at once share one wait for the disk (group commit): those of one call of
-  `deliver_many`, and those of threads that call while another thread stores.
-- No more than `limit` are stored: what comes when the run has all that it wants is dropped, and its
-  collector is told so.
-- When too many wait for the learner, or for a judge (`deferred_judging`), acknowledgements wait as
-  well, which holds collectors back: each device's thread waits for its own.
+- A trajectory is acknowledged only once it is durable in the store. One that cannot be written to
+  the disk is refused, and its collector sends it again later.
+- Each id is stored once; a trajectory that is sent again is acknowledged again, with no effect.
+- A trajectory is encoded once, by its collector, and those bytes are stored. The receiver decodes
+  them once, rejects malformed ones, and passes the result to the learner.
+- Deliveries that arrive together share one disk sync (group commit): those of one call of
+  `deliver_many`, and those of threads that call it while another thread stores.
+- At most `limit` trajectories are stored. Later ones are dropped, and their collector is told so.
+- Backpressure: when too many wait for the learner or for a judge (`deferred_judging`),
+  acknowledgements are held back. Each device's thread waits for its own, so collectors pause.
 
 Any number of threads may send, deliver and release. The receiver never waits for the learner or for
 a collector.
@@ -53,8 +52,8 @@ log = logging.getLogger(__name__)
 class ArrivalQueue:
     """Trajectories between the store and the learner, in the order of storing.
 
-    The learner reads it as its `Arrivals`; `taken` is the store's position of the last one that it
-    took, which is all that a checkpoint needs: what is stored after it comes again after a restart.
+    The learner reads it as its `Arrivals`. `taken` is the store's position of the last one that it
+    took. A checkpoint needs no more: after a restart, all that was stored later is queued again.
     One thread puts, another takes.
     """
 
@@ -85,7 +84,7 @@ class ArrivalQueue:
             self._woken = False
 
     def rest(self, seconds: float) -> None:
-        """Block until `wake` is called, whatever arrives, for `seconds` at most."""
+        """Block until `wake` is called, for `seconds` at most; arrivals do not end it."""
         with self._changed:
             self._changed.wait_for(lambda: self._woken, seconds)
             self._woken = False
@@ -98,7 +97,7 @@ class ArrivalQueue:
 
 
 class TrajectorySender:
-    """Implements `TrajectorySink` over a connection: `send` hands a message to it."""
+    """Implements `TrajectorySink` over a connection; `send` writes a message to it."""
 
     def __init__(
         self, send: Callable[[Delivery], None], retry_seconds: float = RETRY_SECONDS
@@ -109,7 +108,7 @@ class TrajectorySender:
         self._gone = threading.Event()
 
     def put(self, trajectory: Trajectory) -> bool:
-        """True: it is stored. False: it was before. `LearnerGone`: no acknowledgement can come."""
+        """Send until acknowledged, else raise `LearnerGone`; return whether it was stored now."""
         delivery = Delivery(encode_trajectory(trajectory))
         while True:
             answer = self._delivered(trajectory.id, delivery)
@@ -135,13 +134,13 @@ class TrajectorySender:
             del self._waiting[trajectory_id]
 
     def answered(self, answer: Received | Refused) -> None:
-        """Hand in an answer; the reader of the connection calls this."""
+        """Pass an answer to the `put` that waits for it. The connection's reader calls this."""
         waiting = self._waiting.get(answer.id)
         if waiting is not None and not waiting.done():
             waiting.set_result(answer)
 
     def break_off(self) -> None:
-        """The connection is gone: fail all that wait."""
+        """Fail all waiting calls of `put`: the connection is gone."""
         self._gone.set()
         for waiting in list(self._waiting.values()):
             if not waiting.done():
@@ -150,7 +149,7 @@ class TrajectorySender:
 
 @dataclass(slots=True)
 class TrajectoryReceiver:
-    """Stores deliveries, hands them on, and acknowledges them."""
+    """Stores deliveries, passes them on to the learner or a judge, and acknowledges them."""
 
     store: TrajectoryStore
     arrivals: ArrivalQueue
@@ -160,19 +159,17 @@ class TrajectoryReceiver:
     max_unjudged: int = MAX_WAITING
     limit: int | None = None  # trajectories of the run; None: any number
     _inbox: deque[Decoded] = field(default_factory=deque)
-    _lock: threading.Lock = field(
-        default_factory=threading.Lock
-    )  # guards the store and what follows
+    _lock: threading.Lock = field(default_factory=threading.Lock)  # guards the store and `_held`
     _held: deque[tuple[Acknowledge, Received]] = field(default_factory=deque)
 
     def deliver(self, encoded: bytes, acknowledge: Acknowledge) -> None:
-        """Store a delivery; `acknowledge` is called now or, when many wait, later."""
+        """Store a delivery; call `acknowledge` now or, while too many wait, later."""
         self.deliver_many([(encoded, acknowledge)])
 
     def deliver_many(self, deliveries: Iterable[tuple[bytes, Acknowledge]]) -> None:
-        """Store deliveries with one wait for the disk; raises `CorruptRecord` where one is none.
+        """Store deliveries with one disk sync; raise `CorruptRecord` if one cannot be decoded.
 
-        The first thread that gets the lock also stores what others have brought meanwhile.
+        The first thread that gets the lock also stores what other threads have queued meanwhile.
         """
         self._inbox.extend([(decode_trajectory(data), data, reply) for data, reply in deliveries])
         with self._lock:
@@ -183,7 +180,7 @@ class TrajectoryReceiver:
 
     @property
     def room(self) -> int | None:
-        """How many more the run wants; None: any number."""
+        """How many more trajectories the run wants; None: any number."""
         return None if self.limit is None else max(0, self.limit - self.episode_log.trajectories)
 
     def _store_all(self, batch: list[Decoded]) -> None:
@@ -207,12 +204,12 @@ class TrajectoryReceiver:
             self._held.append((acknowledge, Received(trajectory.id, position is not None)))
 
     def __contains__(self, trajectory_id: str) -> bool:
-        """Is it stored, acknowledged or not?"""
+        """Return whether it is stored, acknowledged or not."""
         with self._lock:
             return trajectory_id in self.store
 
     def put(self, trajectory: Trajectory) -> bool:
-        """Implements `TrajectorySink` for a collector of this process. Raises on a bad disk."""
+        """Store it, for a collector in this process (`TrajectorySink`); raise on a bad disk."""
         with self._lock:
             if self.room == 0:
                 return False
@@ -229,7 +226,7 @@ class TrajectoryReceiver:
             self.arrivals.put(StoredTrajectory(trajectory, position))
 
     def judge_again(self, trajectory: Trajectory) -> None:
-        """Submit one that was stored before a restart, if it still waits for its verdict."""
+        """Submit a trajectory that was stored before a restart, if it still has no verdict."""
         if self.verdicts is not None and trajectory.ending is Ending.AWAITING_VERDICT:
             self.verdicts.submit(trajectory)
 
@@ -239,14 +236,14 @@ class TrajectoryReceiver:
         return 0 if self.verdicts is None else len(self.verdicts)
 
     def settle(self, seconds: float) -> bool:
-        """Wait up to `seconds` for verdicts that are on their way; True if none is left.
+        """Wait up to `seconds` for outstanding verdicts; return whether none is left.
 
         Call it when no more deliveries come.
         """
         return self.verdicts is None or self.verdicts.settle(seconds)
 
     def release(self, *, all_of_them: bool = False) -> None:
-        """Acknowledge what was held back, as far as the learner and the judge have caught up."""
+        """Send held-back acknowledgements, as far as the learner and the judge have caught up."""
         with self._lock:
             self._release(all_of_them=all_of_them)
 

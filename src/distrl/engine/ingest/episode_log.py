@@ -1,9 +1,9 @@
 """Logs every trajectory of a run once: a line in `episodes.jsonl`, and the counts over all.
 
-A trajectory is counted when it arrives; its line is written when its collector has reported which
-device played it and when, or without that if the collector died first. One whose verdict comes
-later (`AWAITING_VERDICT`) has no line before it is `judged`: what is stored and has no line waits
-for a verdict, or the run was cut short, and a resumed run goes on from that. Thread-safe.
+A trajectory is counted when it arrives. Its line is written when its collector has reported which
+device played it and when, or without that if the collector died first. A trajectory whose verdict
+comes later (`AWAITING_VERDICT`) gets its line when it is `judged`. So one that is stored but has no
+line waits for a verdict, or the run was cut short; a resumed run handles both. Thread-safe.
 """
 
 from __future__ import annotations
@@ -25,19 +25,20 @@ from distrl.records import Ending, Trajectory
 from distrl.runs.run_records import EpisodeLine
 from distrl.weights.staleness import staleness
 
-LATE_SECONDS = 180.0  # what counts as recent
+LATE_SECONDS = 180.0  # episodes that ended no longer ago count as recent
 REMEMBERED = 20_000  # recent episodes at most
-MAX_SPANS = 240  # of the success history that are shown, the last ones
-PLANNED_SPANS = 80  # in which a run of known length is divided
+MAX_SPANS = 240  # of the success history that are shown: the last ones
+PLANNED_SPANS = 80  # into which a run of known length is divided
 LEAST_SPAN, USUAL_SPAN = 2.0, 10.0  # seconds
 
 
 class SuccessHistory:
-    """Success rates over equal spans of the run. Their length is decided once, by how long the run
-    is to last, and never changes: a curve of them grows to the right and is not drawn anew.
+    """Success rates over time spans of equal length, which is fixed by the run's planned length.
+
+    So a curve of them only grows to the right: earlier points never change.
     """
 
-    def __init__(self, planned_seconds: float = 0.0) -> None:  # 0: it is not limited by time
+    def __init__(self, planned_seconds: float = 0.0) -> None:  # 0: no time limit
         planned = planned_seconds / PLANNED_SPANS
         known = 0.0 < planned < math.inf
         self.span = float(max(LEAST_SPAN, math.ceil(planned))) if known else USUAL_SPAN
@@ -49,14 +50,14 @@ class SuccessHistory:
         self._counts[place] = successes + success, episodes + 1
 
     def rates(self) -> tuple[float, ...]:
-        """The last MAX_SPANS, oldest first; NaN for a span in which no episode ended."""
+        """Return the last MAX_SPANS rates, oldest first; NaN for a span without an episode."""
         end = max(self._counts, default=-1) + 1
         found = (self._counts.get(at, (0, 0)) for at in range(max(0, end - MAX_SPANS), end))
         return tuple(s / n if n else math.nan for s, n in found)
 
 
 class EpisodeLog:
-    """Counts arrivals. `clock` gives the seconds of the run, `version` is the learner's."""
+    """Counts and logs episodes. `clock` gives the run's seconds; `version` is the learner's."""
 
     def __init__(
         self,
@@ -74,7 +75,7 @@ class EpisodeLog:
         self._lock = threading.Lock()
         self._unwritten: deque[EpisodeLine] = deque()
         self._open: dict[str, EpisodeLine] = {}  # arrived; the collector's report is yet to come
-        self._told: dict[str, EpisodeLine] = {}  # complete but for their verdict
+        self._told: dict[str, EpisodeLine] = {}  # reported; the verdict is yet to come
         self._recent: deque[EpisodeLine] = deque(maxlen=REMEMBERED)
         self._history = SuccessHistory(planned_seconds)
         self._watch = SuccessWatch(environments)
@@ -85,7 +86,7 @@ class EpisodeLog:
         """Count what was logged before the run was resumed."""
         for line in lines:
             self._count(line)
-        self._watch.unkept_best = None  # other weights than there are now
+        self._watch.unkept_best = None  # a resumed run has other weights now
         self.pop_warning()
 
     def arrived(self, trajectory: Trajectory) -> None:
@@ -111,11 +112,11 @@ class EpisodeLog:
                 self._count(line)
 
     def _known(self, environment: str) -> str:
-        """Its name; of a joined collector it is a stranger's text, which may be any."""
+        """Return the name if the run has it, else "": a joined collector may send any text."""
         return environment if environment in self._environments else ""
 
     def judged(self, trajectory: Trajectory) -> None:
-        """Log the verdict that came later, or the ending that says that none could be had."""
+        """Log a late verdict, or the ending which says that none could be obtained."""
         now, name = self._clock(), trajectory.id
         with self._lock:
             told = self._told.pop(name, None)
@@ -131,9 +132,9 @@ class EpisodeLog:
                 self._write(line, line.device, line.began, line.ended)
 
     def finished(self, episode: FinishedEpisode) -> None:
-        """Add the collector's report: where and when it was played.
+        """Add the collector's report: on which device and when the episode was played.
 
-        The clock of its machine may be wrong, or be set meanwhile: nothing ends later than now.
+        The clock of its machine may be wrong or be changed, so its end is capped at the present.
         """
         now, took = self._clock(), max(0.0, episode.ended - episode.began)
         ended = min(now, max(0.0, episode.ended + now - time.time()))  # on the run's clock
@@ -143,14 +144,14 @@ class EpisodeLog:
                 self._write(line, episode.device, max(0.0, ended - took), ended)
 
     def close(self, ids_from: str = "") -> None:
-        """No more reports on ids that begin so will come: write their lines with what is known."""
+        """Write the lines of ids with this prefix without their reports: no more will come."""
         with self._lock:
             for line_id in [each for each in self._open if each.startswith(ids_from)]:
                 line = self._open.pop(line_id)
                 self._write(line, line.device, line.began, line.ended)
 
     def _write(self, line: EpisodeLine, device: str, began: float, ended: float) -> None:
-        """Write a line; what a full disk does not take now is written with the next one."""
+        """Write a line; if the disk is full, queue it and write it with the next one."""
         began, ended = round(began, 3), round(ended, 3)
         line = dataclasses.replace(line, device=device, began=began, ended=ended)
         if line.ending is Ending.AWAITING_VERDICT:
@@ -181,7 +182,7 @@ class EpisodeLog:
 
     @property
     def history_seconds(self) -> float:
-        """Of one span of the history."""
+        """The length of one span of the success history."""
         return self._history.span
 
     def success_history(self) -> tuple[float, ...]:
@@ -190,12 +191,12 @@ class EpisodeLog:
 
     @property
     def has_fallen(self) -> bool:
-        """Is success of late far below the best?"""
+        """Whether recent success is far below the best so far."""
         return self._watch.has_fallen
 
     @property
     def unkept_best(self) -> int | None:
-        """The version with which success was better than ever before, until `best_kept`."""
+        """The weight version with the best success so far; None once `best_kept` was called."""
         return self._watch.unkept_best
 
     def best_kept(self, version: int) -> None:
@@ -203,12 +204,12 @@ class EpisodeLog:
             self._watch.best_kept(version)
 
     def pop_warning(self) -> str:
-        """That success has fallen, in a sentence, once; empty: it has not."""
+        """Return, once, a warning that success has fallen; empty if it has not."""
         with self._lock:
             return self._watch.pop_warning()
 
     def of_late(self) -> RecentEpisodes:
-        """The rate is that of now; success that of the newest episodes, however long ago."""
+        """Return rate and lag up to now, and success of the newest episodes, however old."""
         now = self._clock()
         with self._lock:
             kept = list(self._recent)
@@ -236,7 +237,7 @@ class EpisodeLog:
 
 @dataclass(frozen=True, slots=True)
 class RecentEpisodes:
-    """The last few minutes."""
+    """Figures of the last few minutes."""
 
     success: SuccessRate
     per_minute: float

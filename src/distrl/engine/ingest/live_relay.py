@@ -1,8 +1,8 @@
-"""Puts what collectors of other disks send of their phones where `distrl view` looks for it.
+"""Writes the phone states that collectors on other disks send to where `distrl view` reads them.
 
-A collector whose disk is not the learner's sees no lease of those who watch. The learner tells it,
-in the replies to its heartbeats, that somebody does (`watched`), and its heartbeats then bring the
-slots that changed (`LiveFeed.drain`), at most `live_feed.RELAY_BYTES` each. Nobody watches:
+A collector whose disk is not the learner's cannot see the lease of a viewer. The learner tells it
+in the replies to its heartbeats that somebody watches (`watched`); its heartbeats then bring the
+slots that changed (`LiveFeed.drain`), at most `live_feed.RELAY_BYTES` each. While nobody watches,
 nothing is sent.
 """
 
@@ -17,7 +17,7 @@ from pathlib import Path
 from distrl.episodes.live_feed import FOLDER, LiveUpdate, WatchLease
 from distrl.episodes.slot_file import Slot, SlotFile
 
-NAME = re.compile(r"[a-z]+-[0-9]+\.[0-9]+")  # of a collector, as the registry gives them
+NAME = re.compile(r"[a-z]+-[0-9]+\.[0-9]+")  # of a collector, as the registry assigns them
 MAX_PHONES = 1024  # of one collector that are shown
 
 
@@ -36,7 +36,7 @@ class LiveRelay:
         return self._lease.holds
 
     def take(self, collector: str, update: LiveUpdate) -> None:
-        """Write the slots that changed; one without a picture keeps the last that came."""
+        """Write the slots that changed; one without a picture keeps its phone's last picture."""
         if not update.slots or not NAME.fullmatch(collector):
             return
         with self._lock:

@@ -3,15 +3,15 @@
     collector → learner   Delivery, Heartbeat, Played, Encodings
     learner → collector   Received, Refused, Pace, Play, Stop
 
-Those of a policy process go over the same sockets (`serving.decision_messages`).
+The messages of a policy process (`serving.decision_messages`) use the same kind of socket.
 
-As bytes a message is one letter for its kind and then msgpack, its types checked when it is read; a
-delivery is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is pickled. Both
-sides are of one installation, so a message that cannot be read is a bug and raises.
+A message is serialised as one letter for its kind and then msgpack, whose types are checked when it
+is read; a delivery is the encoded trajectory itself (`replay.trajectory_encoding`). Nothing is
+pickled. Both sides are of one installation, so a message that cannot be read is a bug and raises.
 
-On the socket each message is a frame: its length (4 bytes, little-endian) and its bytes. It arrives
-whole or not at all, in the order in which it was sent. (multiprocessing's `Connection` would block
-its reader in the middle of a message.)
+On the socket each message is a frame: its length (4 bytes, little-endian) and its bytes. Messages
+arrive whole or not at all, in the order in which they were sent. (multiprocessing's `Connection`
+would block its reader in the middle of a message.)
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from distrl.episodes.collector_report import CollectorReport, FinishedEpisode
 from distrl.errors import UsageError
 
 LENGTH = struct.Struct("<I")
-PIECE = 1 << 20  # bytes that are taken off the socket at once
-LONGEST = 1 << 28  # bytes of a frame; what claims to be longer is no frame of ours
+PIECE = 1 << 20  # bytes that are read from the socket at once
+LONGEST = 1 << 28  # bytes of a frame; a greater length means that we did not send it
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ class Delivery:
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
-    """A collector's report; `state` (JSON) is what a replacement goes on from."""
+    """A collector's report; `state` (JSON) is what a replacement resumes from."""
 
     report: CollectorReport
     finished: tuple[FinishedEpisode, ...]
@@ -66,9 +66,9 @@ class Played:
 
 @dataclass(frozen=True, slots=True)
 class Encodings:
-    """What a collector's frozen encoder made of prompts (`agent.encoding_cache`), as safetensors.
+    """A frozen encoder's outputs for prompts (`agent.encoding_cache`), as safetensors.
 
-    Sent when they are made, before the trajectory; a learner that never gets them encodes itself.
+    Sent when they are made, before the trajectory; without them the learner encodes by itself.
     """
 
     keys: tuple[tuple[str, ...], ...]
@@ -77,14 +77,14 @@ class Encodings:
 
 @dataclass(frozen=True, slots=True)
 class Received:
-    """The trajectory of that id is on the disk, or the run has all that it wants.
+    """The trajectory with that id is durable, or was dropped: the run has all that it wants.
 
-    `new`: it was stored now.
+    `new`: it was stored now, not before.
     """
 
     id: str
     new: bool
-    kept: bool = True  # False: the run has all that it wants, and this one was dropped
+    kept: bool = True  # False: dropped, since the run has all that it wants
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +97,11 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """When an episode may start, so that none is too stale at its end.
+    """The rule by which a collector starts episodes, so that none is too stale at its end.
 
-    `rooms[n]` is how many episodes may be in flight for one more to start with weights that are n
-    versions behind; below 0: none. `elsewhere` are in flight at others. Or all are `free` to start.
-    No more than `wanted` may be in flight at the collector in any case.
+    An episode may start with weights that are n versions behind if at most `rooms[n]` are in flight
+    (below 0: never), `elsewhere` of them at other collectors. `free` lifts this bound. In any case,
+    no more than `wanted` may be in flight at this collector.
     """
 
     version: int
@@ -171,13 +171,13 @@ def from_bytes(data: bytes) -> Message:
 
 
 class MessageSocket:
-    """One end of a connection. `send_seconds`: how long the other side may take nothing.
+    """One end of a connection. `send_seconds`: how long the other side may read nothing.
 
-    Two ways to send, from any thread: `send` waits until the message is written; `post` never waits
-    and keeps what the socket has no room for until `flush` (one of the two for a connection, and
-    `post` without `send_seconds`). `receive` waits for the next message; `receive_all` takes
-    what has arrived and never waits, so that a process which stops in the middle of a message holds
-    up nobody who listens to others as well. All raise `EOFError` once the other side has gone.
+    Any thread may send. `send` waits until the message is written. `post` never waits: what the
+    socket has no room for is queued until `flush`. Use one of the two per connection, and `post`
+    without `send_seconds`. `receive` waits for the next message. `receive_all` takes what has
+    arrived and never waits, so a process that stops in the middle of a message does not block a
+    reader of several sockets. All raise `EOFError` once the other side has gone.
     """
 
     def __init__(self, connection: socket.socket, send_seconds: float | None = None) -> None:
@@ -185,19 +185,19 @@ class MessageSocket:
         self._socket.settimeout(send_seconds)
         self._sending = threading.Lock()
         self.taken = 0  # bytes of posted messages that the socket has taken so far
-        self._unsent = bytearray()  # and those that it has not
+        self._unsent = bytearray()  # those that it has not taken yet
         self._buffer = bytearray()
         self._messages: deque[Message] = deque()
 
     def wait_at_most(self, seconds: float) -> None:
-        """From now on, take a side that is silent for that long in `receive` for gone."""
+        """From now on, have `receive` raise `EOFError` after that many seconds of silence."""
         self._socket.settimeout(seconds)
 
     def fileno(self) -> int:
         return self._socket.fileno()
 
     def send(self, message: Message) -> None:
-        """Raises `EOFError` where the other side is gone, or takes nothing any more."""
+        """Wait until the message is written; raise `EOFError` if the other side reads no more."""
         frame = to_bytes(message)
         try:
             with self._sending:
@@ -211,14 +211,14 @@ class MessageSocket:
         return len(self._unsent)
 
     def post(self, message: Message) -> None:
-        """Send without waiting; raises `EOFError` where the other side is gone."""
+        """Send without waiting; raise `EOFError` if the other side is gone."""
         frame = to_bytes(message)
         with self._sending:
             self._unsent += LENGTH.pack(len(frame)) + frame
             self._write()
 
     def flush(self) -> None:
-        """Write what waits, as far as there is room. Ask when the socket can be written to."""
+        """Write what is queued, as far as there is room. Call it when the socket is writable."""
         with self._sending:
             self._write()
 
@@ -235,13 +235,13 @@ class MessageSocket:
             raise EOFError(f"the other side takes no more: {error}") from error
 
     def receive(self) -> Message:
-        """The next message, waited for."""
+        """Wait for the next message and return it."""
         while not self._messages:
             self._read()
         return self._messages.popleft()
 
     def receive_all(self) -> list[Message]:
-        """Messages that are whole by now. Ask when there is something to read."""
+        """Return the messages that are complete by now. Call it when the socket is readable."""
         self._read()
         messages = list(self._messages)
         self._messages.clear()

@@ -1,10 +1,10 @@
-"""Notices that a policy unlearns: success of late is less than half of what it once was.
+"""Detects that a policy unlearns: recent success is less than half of what it once was.
 
-Learning by reward can fall off a cliff, within a dozen updates, and never come back; a run that
-nobody watches would go on for hours. Compared are the last `EPISODES` judged episodes of training
-with the best as many before them, by their intervals, so that luck, and tasks that a curriculum
-makes harder, do not look like it. Of a run with several environments it is as many of each: that
-more episodes come from a harder one is no fall.
+Reinforcement learning can collapse within a dozen updates and never recover; an unattended run
+would go on for hours. The last `EPISODES` judged training episodes are compared with the best
+earlier window of the same size, by their confidence intervals, so that neither luck nor a
+curriculum that makes tasks harder looks like a collapse. With several environments, each window has
+as many episodes of each: a larger share of episodes from a harder one does not count as a fall.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from distrl.episodes.outcome import SuccessRate
 
 EPISODES = 50
-LEAST = 0.2  # that lies between the intervals
+LEAST = 0.2  # least distance between the intervals, as a success rate
 REMEDY = (
     "Smaller steps keep a policy from it: a lower learning.step.learning_rate, a higher "
     "learning.learner.batch_trajectories, or learning.a_ride.advantage=filtered"
@@ -23,7 +23,7 @@ REMEDY = (
 
 
 class SuccessWatch:
-    """Is told of every judged episode once, in the order of their ends."""
+    """Compares recent success with the best; `record` every judged episode once, as it ends."""
 
     def __init__(self, environments: Sequence[str] = ()) -> None:
         names = environments or [""]
@@ -32,10 +32,10 @@ class SuccessWatch:
         self._best_version = 0
         self.has_fallen = False
         self._warning = ""
-        self.unkept_best: int | None = None  # weights of the best time, until `best_kept`
+        self.unkept_best: int | None = None  # weight version of the best window, until `best_kept`
 
     def record(self, *, success: bool, version: int, environment: str = "") -> None:
-        """`version`: of the weights that played it."""
+        """Record an episode; `version` is that of the weights that played it."""
         if environment not in self._recent:
             return
         self._recent[environment].append(success)
@@ -56,11 +56,11 @@ class SuccessWatch:
             self.has_fallen = False
 
     def best_kept(self, version: int) -> None:
-        """The weights of that `unkept_best` are kept now, unless there are better ones since."""
+        """Clear `unkept_best`: its weights are saved, unless there are better ones since."""
         if self.unkept_best == version:
             self.unkept_best = None
 
     def pop_warning(self) -> str:
-        """A sentence, once for each fall; empty: there is nothing to say."""
+        """Return a warning once for each fall, else an empty string."""
         sentence, self._warning = self._warning, ""
         return sentence

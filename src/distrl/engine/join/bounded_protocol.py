@@ -1,9 +1,9 @@
-"""uvicorn's HTTP/1.1 with bounds: how many connections there are, and how long a request may take.
+"""uvicorn's HTTP/1.1 protocol with bounds on the connections and on the time of a request.
 
-uvicorn's own bound is on silence: a peer that sends a byte now and then, of a head that never ends
+uvicorn itself bounds only silence: a peer that sends a byte now and then, of a head that never ends
 or of a body that was refused, would keep its connection for ever. Here the head of the next request
-must be whole in time. What is no HTTP at all, uvicorn answers itself, before any application hears
-of it: `refused` is told of each.
+must be complete before a deadline. Bytes that are not HTTP are answered by uvicorn itself, before
+any application sees them; `refused` is called for each.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_CONNECTIONS = 2048
 
 
 class BoundedProtocol(H11Protocol):
-    """One connection; uvicorn makes them."""
+    """One connection, made by uvicorn; it is aborted if its next request is late."""
 
     _deadline: asyncio.TimerHandle | None = None
 
@@ -40,7 +40,7 @@ class BoundedProtocol(H11Protocol):
             self._expect_request(FIRST_REQUEST_SECONDS, after=None)
 
     def on_response_complete(self) -> None:
-        last = self.cycle  # the next may have begun when the call below returns
+        last = self.cycle  # the call below may begin the next request
         super().on_response_complete()
         self._expect_request(IDLE_SECONDS, after=last)
 
@@ -50,7 +50,7 @@ class BoundedProtocol(H11Protocol):
             self._deadline.cancel()
 
     def shutdown(self) -> None:
-        """The server ends: a peer that is idle is not waited for."""
+        """Abort an idle connection: a server that ends does not wait for its peer."""
         super().shutdown()
         if self._is_idle():
             self.transport.abort()

@@ -1,15 +1,14 @@
-"""The learner's side of joined collectors that ask its policy.
+"""The learner's side of joined collectors that ask its policy for decisions.
 
-Decisions come from the process that serves the collectors of this machine (`engine.policy`), by the
-same client (`serving.policy_client`), so a replacement of that process costs a wait. Members ask at
-most `AT_ONCE` at a time each and `ALL_AT_ONCE` together, and play at most `MAX_EPISODES` episodes
-each; what is beyond that is refused, and counted, and may be asked again later. A screen that the
-model cannot take is refused before it reaches the policy process, which an error would end.
+Decisions come from the process that serves the collectors of this machine (`engine.policy`), over
+the same client (`serving.policy_client`), so a replacement of that process only costs a wait. Each
+member has at most `AT_ONCE` requests in flight, all together `ALL_AT_ONCE`; more are refused and
+counted, and may be sent again later. Of its episodes the newest `MAX_EPISODES` are kept. A screen
+that the model cannot take is refused here: in the policy process the error would end that process.
 
-Waiting takes no thread, and all that is written to the policy process is written by one thread of
-the relay's own: a process that takes nothing holds up decisions, and no other request of a member.
-The episodes of a member are dropped when it leaves or joins again; the policy server drops those
-that are silent.
+No thread waits for a decision, and one thread of the relay does all writing to the policy process:
+a policy process that reads nothing delays decisions, but no other request of a member. A member's
+episodes are dropped when it leaves or joins again; the policy server drops silent ones.
 """
 
 from __future__ import annotations
@@ -34,17 +33,17 @@ from distrl.errors import JoinRefused, PolicyServerGone, UsageError
 from distrl.records import Decision, Observation
 from distrl.watched_threads import WatchedThreads
 
-AT_ONCE, ALL_AT_ONCE = 64, 256  # requests of one member, and of all
+AT_ONCE, ALL_AT_ONCE = 64, 256  # requests in flight, of one member and of all
 MAX_EPISODES = 1024  # of one member; the oldest is dropped for a newer one
 ANSWER_SECONDS = 20.0  # for a decision; the member asks again after that
 LAST_SECONDS = 5.0
-KNOWN_SIZES = 256  # of screens, whose answers are kept
+KNOWN_SIZES = 256  # of screens, whose results are cached
 
 Size = tuple[int, int]  # width and height
 
 
 class ScreenCheck:
-    """Refuses screens that the model cannot take. Any thread may ask; each size is tried once."""
+    """Refuses screens that the model cannot take. Thread-safe; each size is tried once."""
 
     def __init__(self, model: str, builder: InputBuilder) -> None:
         self._model = model
@@ -60,10 +59,10 @@ class ScreenCheck:
                 raise JoinRefused(why_not, "unfit_screen", 422)
 
     def _tried(self, size: Size) -> str:
-        """Why the model cannot take such a screen; empty: it can."""
+        """Return why the model cannot take a screen of this size; empty if it can."""
         try:
             check_screens(self._model, self._builder, {"a joined phone": size})
-        except (UsageError, ValueError) as error:  # of ours, or of a model's own processor
+        except (UsageError, ValueError) as error:  # ours, or from a model's own processor
             return str(error)
         return ""
 
@@ -76,7 +75,7 @@ class DecisionRelay:
     check: Callable[[Iterable[Size]], None]  # raises `JoinRefused`
     _client: PolicyClient = field(init=False)
     _episodes: dict[str, OrderedDict[str, int]] = field(default_factory=dict)  # handles, by member
-    _asking: Counter[str] = field(default_factory=Counter)  # by member
+    _asking: Counter[str] = field(default_factory=Counter)  # requests, by member
     _lock: threading.Lock = field(default_factory=threading.Lock)
     _over: bool = False
     _polls: WatchedThreads = field(init=False)
@@ -102,7 +101,7 @@ class DecisionRelay:
         return not self._over
 
     async def decide(self, member: str, ask: Ask) -> PackedDecision:
-        """The policy's decision; `JoinRefused` where there is none now."""
+        """Return the policy's decision; raise `JoinRefused` if there is none now."""
         with self._place(member):
             loop = asyncio.get_running_loop()
             observation = await loop.run_in_executor(None, self._observation, ask)
@@ -113,7 +112,7 @@ class DecisionRelay:
             return packed_decision(ask.request.number, decision)
 
     def _observation(self, ask: Ask) -> Observation:
-        """The observation of a request, which the policy can decide on."""
+        """Unpack the observation of a request; refuse screens that the model cannot take."""
         observation = observation_in(ask)
         self.check({(each.width, each.height) for each in ask.screens})
         return observation
@@ -154,8 +153,8 @@ class DecisionRelay:
         return handle
 
     def _leave(self, handles: Iterable[int]) -> None:
-        """Have the policy process told that these episodes are over."""
-        with contextlib.suppress(RuntimeError):  # it was shut down: the policy process ends, too
+        """Tell the policy process, in the writing thread, that these episodes are over."""
+        with contextlib.suppress(RuntimeError):  # shut down: the policy process ends, too
             for handle in handles:
                 self._sends.submit(self._client.leave, handle)
 
@@ -166,9 +165,9 @@ class DecisionRelay:
         self._leave(episodes.values())
 
     def report(self, member: str, question: PolicyQuestion) -> ServerReport | None:
-        """End episodes; return the last report of the policy server; None: it is loading.
+        """End episodes; return the policy server's last report, None while it is loading.
 
-        Raises `JoinRefused` where the model cannot take screens of the sizes that are asked about.
+        Raise `JoinRefused` if the model cannot take screens of the sizes in question.
         """
         self.check(question.sizes)
         with self._lock:

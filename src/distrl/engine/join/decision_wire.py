@@ -1,9 +1,9 @@
 """An observation and its decision on the way between a joined collector and the learner's policy.
 
-The same typed messages as between a collector and the policy process of its own machine
-(`serving.decision_messages`); the screens are beside them, packed, since there is no shared memory.
-Nothing is pickled. What a stranger's request may have is bounded before anything of it reaches the
-policy: `observation_in` raises `JoinRefused`, whatever is wrong.
+The messages are those between a collector and the policy process of its own machine
+(`serving.decision_messages`); compressed screens travel beside them, as there is no shared memory.
+Nothing is pickled. Requests are untrusted: `observation_in` checks sizes and content before
+anything reaches the policy, and raises `JoinRefused`, whatever is wrong.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from distrl.records import Observation
 from distrl.replay.compressed_screen import CompressedScreen, compress
 
 MAX_REQUEST_BYTES = 1 << 24  # of one observation
-MAX_SCREENS = 17  # the one to decide on, and those before it
+MAX_SCREENS = 17  # the current one, and past ones
 Side = Annotated[int, Meta(ge=16, le=1 << 12)]  # pixels
 MAX_SIZES = 64  # of the screens of one collector
 MAX_ACTIONS = 1000  # of one episode
@@ -36,7 +36,7 @@ MAX_ENDED = 1000  # sessions that one request may end
 
 @dataclass(frozen=True, slots=True)
 class PackedScreen:
-    """A screen as it is stored: zstd, its content named by its address."""
+    """A screen as it is stored: packed by zstd; `address` is the digest of its content."""
 
     packed: bytes
     height: Side
@@ -67,7 +67,7 @@ class PolicyQuestion:
 
 @dataclass(frozen=True, slots=True)
 class PolicyAnswer:
-    """What decides for joined collectors; None: it is loading."""
+    """The report of the policy server; None while it is loading."""
 
     report: ServerReport | None
 
@@ -81,7 +81,7 @@ def ask_for(number: int, session: str, observation: Observation) -> Ask:
 
 
 def observation_in(ask: Ask) -> Observation:
-    """The observation of a stranger's request, its screens seen to unpack."""
+    """Return the observation of an untrusted request, after checking that its screens unpack."""
     request = ask.request
     texts = [v for _, values in request.past_actions for v in values if isinstance(v, bytes)]
     if (

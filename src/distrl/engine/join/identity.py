@@ -1,8 +1,8 @@
-"""How a learner that others join is known: a certificate of its own, and the token to join with.
+"""The identity of a learner that collectors join: its own certificate, and the token to join with.
 
-They are made on the first start and kept in a folder, the key and the token readable by their owner
-alone, so that collectors find the same learner again after a restart. There is no certificate
-authority: a collector is told the SHA-256 fingerprint of the certificate and trusts nothing else.
+Both are made on the first start and kept in a folder, key and token readable by their owner alone,
+so that collectors recognise the same learner after a restart. There is no certificate authority:
+a collector is given the SHA-256 fingerprint of the certificate and trusts nothing else.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from urllib.parse import urlsplit
 
 from distrl.errors import DataLost, InvalidSetting, NotInstalled, storage_error
 
-YEARS = 20  # that a certificate is valid; whoever wants another one removes the folder
+YEARS = 20  # of validity of a certificate; to have a new one made, remove the folder
 TOKEN_BYTES = 32
-MARK = "distrl_"  # tokens of ours begin so, and end with "-" and a CRC-32
+MARK = "distrl_"  # prefix of our tokens, which end with "-" and a CRC-32
 DRAWN_LENGTH, CHECKSUM_LENGTH = len(MARK) + 43, 9
 TOKEN = re.compile(r"[A-Za-z0-9_-]{20,200}")
 COMMON_NAME = "distrl learner"
@@ -32,13 +32,13 @@ COMMON_NAME = "distrl learner"
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """Where certificate, key and token of a learner are."""
+    """The folder with the certificate, the key and the token of a learner."""
 
     folder: Path
 
     @classmethod
     def in_folder(cls, folder: Path) -> Self:
-        """The identity in that folder; made where there is none, refused where it is damaged."""
+        """Return the identity in that folder: made if there is none, refused if it is damaged."""
         found = cls(folder)
         files = (found.key, found.certificate, found.token_file)
         try:
@@ -48,7 +48,7 @@ class Identity:
                 token = f"{new_token()}\n".encode()
                 for file, content in zip(files, (key, certificate, token), strict=True):
                     _write_private(_draft(file), content)
-            for file in files:  # also what a start that was interrupted here has left
+            for file in files:  # also completes a start that was interrupted here
                 if not file.exists() and _draft(file).exists():
                     _draft(file).replace(file)
         except OSError as error:
@@ -59,14 +59,14 @@ class Identity:
         return found
 
     def _check(self) -> None:
-        """Raise `DataLost` unless certificate and key are there, whole, and belong together."""
+        """Raise `DataLost` unless certificate and key exist, are intact and belong together."""
         from cryptography import x509
         from cryptography.exceptions import InvalidSignature
 
         try:
             ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(self.certificate, self.key)
             certificate = x509.load_pem_x509_certificate(self.certificate.read_bytes())
-            certificate.verify_directly_issued_by(certificate)  # a changed bit: no signature of it
+            certificate.verify_directly_issued_by(certificate)  # fails if a bit has changed
             _check_key(self.key.read_bytes())
             fingerprint_of(self.certificate.read_text("ascii"))
         except (OSError, ValueError, TypeError, InvalidSignature) as error:
@@ -103,7 +103,7 @@ def fingerprint_of(certificate: str) -> str:
 
 
 def _check_key(pem: bytes) -> None:
-    """Raise ValueError unless both halves of a key belong together; loading it compares neither."""
+    """Raise ValueError unless both halves of a key belong together; loading does not check it."""
     from cryptography.hazmat.primitives.asymmetric import ec
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -115,13 +115,13 @@ def _check_key(pem: bytes) -> None:
 
 
 def new_token() -> str:
-    """A token that ends with its own checksum, so that one a disk has changed is known as such."""
+    """Draw a token that ends with its own checksum, so that damage by a disk is detected."""
     drawn = MARK + secrets.token_urlsafe(TOKEN_BYTES)
     return f"{drawn}-{zlib.crc32(drawn.encode()):08x}"
 
 
 def _is_damaged(token: str) -> bool:
-    """Whether a token of ours is not as it was made; those of other makers have no checksum."""
+    """Return whether a token of ours was changed; tokens made elsewhere have no checksum."""
     drawn, ending = token[:-CHECKSUM_LENGTH], token[-CHECKSUM_LENGTH:]
     odd = (ending[0] != "-") + sum(letter not in "0123456789abcdef" for letter in ending[1:])
     is_ours = token.startswith(MARK) or (len(drawn) == DRAWN_LENGTH and odd <= 1)
@@ -129,7 +129,7 @@ def _is_damaged(token: str) -> bool:
 
 
 def read_token(path: Path) -> str:
-    """The token in a file; refuses what is none, and shows nothing of it."""
+    """Return the token in a file; refuse anything else, without showing any of it."""
     try:
         text = path.read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
@@ -150,7 +150,7 @@ def read_token(path: Path) -> str:
 
 
 def new_certificate() -> tuple[bytes, bytes]:
-    """A self-signed certificate (ECDSA, P-256) and its key, both PEM."""
+    """Make a self-signed certificate (ECDSA, P-256) and its key, both PEM."""
     try:
         from cryptography import x509
         from cryptography.hazmat.primitives import hashes, serialization
@@ -182,12 +182,12 @@ def new_certificate() -> tuple[bytes, bytes]:
 
 
 def _draft(file: Path) -> Path:
-    """What it is called until all of an identity are on the disk, whole."""
+    """Return the name of a file until all files of the identity are on the disk."""
     return file.with_name(f".{file.name}.draft")
 
 
 def _write_private(path: Path, content: bytes) -> None:
-    """Nobody else can read it at any moment, and it is on the disk when this returns."""
+    """Write a file that nobody else can read at any moment; return when it is on the disk."""
     path.unlink(missing_ok=True)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         file.write(content)
@@ -196,7 +196,7 @@ def _write_private(path: Path, content: bytes) -> None:
 
 
 def join_words(address: str, port: int, identity: Identity) -> str:
-    """The command for the other machine."""
+    """Return the sentence with the command that joins from another machine."""
     host = urlsplit(f"//{address}").hostname or ""
     if host in ("0.0.0.0", "::"):
         host = socket.gethostname()

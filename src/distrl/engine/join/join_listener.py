@@ -1,17 +1,17 @@
 """The learner's side of joined collectors: an HTTPS server in a thread of the learner's process.
 
-It is one more way in beside processes and actors: what it hears goes to the same registry and the
-same receiver, and replies to heartbeats are the same orders. A delivery is answered when it is
-durable, and later while the learner is behind (for `HOLD_SECONDS` at most), which holds its
-collector back.
+It is one more transport beside local processes and Ray actors: it feeds the same registry and the
+same receiver, and answers heartbeats with the same orders. A delivery is answered when it is
+durable; while the learner is behind, the answer is delayed (by `HOLD_SECONDS` at most), which
+throttles the collector.
 
-Plain requests over HTTP/1.1 with keep-alive rather than a websocket: each can be sent again by
-itself after a cut, a library on each side knows how, and a delivery of megabytes delays no
-heartbeat, which has a connection of its own. uvicorn serves, Starlette routes and sends files.
+It uses requests over HTTP/1.1 with keep-alive rather than a websocket: each can be sent again on
+its own after a lost connection, both sides have a library for that, and a delivery of megabytes
+delays no heartbeat, which has its own connection. uvicorn serves, Starlette routes and sends files.
 
 Before a body is read, the token, its size, the session and the number of the request are checked
-(`join_sessions`); connections that send no whole request in time are closed, and so are those whose
-body nobody will read. Whatever is refused is counted.
+(`join_sessions`). A connection is closed if it sends no complete request in time, or a body that
+nobody will read. Every refusal is counted.
 """
 
 from __future__ import annotations
@@ -72,14 +72,14 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.watched_threads import WatchedThreads
 from distrl.weights.weight_store import WeightStore
 
-HOLD_SECONDS = 20.0  # that a stored delivery may wait for the learner
+HOLD_SECONDS = 20.0  # by which the answer to a stored delivery is delayed, at most
 BODY_SECONDS = 60.0  # for a body to arrive
-BODIES_AT_ONCE = 8  # deliveries that are held in memory
+BODIES_AT_ONCE = 8  # delivery bodies that are held in memory
 ASKED_AT_ONCE = 32  # observations that are read at once
 MAX_HEADER_BYTES = 1 << 14
 START_SECONDS, END_SECONDS = 30.0, 5.0
-UNREAD = ("oversized", "no_length", "compressed")  # refusals of bodies that nobody will read
-BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # of one collector, at least; of all, at most
+UNREAD = ("oversized", "no_length", "compressed")  # reasons of refusals that leave the body unread
+BEAT_SECONDS, BEATS_PER_SECOND = 0.25, 100.0  # shortest interval of one; highest rate of all
 
 P = ParamSpec("P")
 T = TypeVar("T")
@@ -87,14 +87,14 @@ T = TypeVar("T")
 
 @dataclass(slots=True)
 class JoinService:
-    """What requests of joined collectors do, one method for each path."""
+    """Handles the requests of joined collectors, one method for each path."""
 
     sessions: JoinSessions
     registry: CollectorRegistry
     receiver: TrajectoryReceiver
     weights: WeightStore
     settings: str  # TOML
-    relay: DecisionRelay | None = None  # None: nobody decides for joined collectors
+    relay: DecisionRelay | None = None  # None: the run has no policy process
     _idle: threading.Condition = field(default_factory=threading.Condition)
     _working: int = 0  # threads in `_in_thread`
     _closed: bool = False
@@ -129,7 +129,7 @@ class JoinService:
         except JoinRefused as refusal:
             return self._refused(refusal, peer)
         except ClientDisconnect:
-            return Response(status_code=400)  # nobody hears it
+            return Response(status_code=400)  # the peer is gone
         self.sessions.succeeded(peer)
         return response
 
@@ -141,7 +141,7 @@ class JoinService:
         return PlainTextResponse(str(refusal), refusal.status, headers)
 
     def refuse_malformed(self, why: str, peer: str) -> None:
-        """Count what is no HTTP request; uvicorn has answered it."""
+        """Count a request that is not HTTP; uvicorn has answered it."""
         self.sessions.refuse(JoinRefused(why, "malformed"), peer)
 
     async def _unknown(self, request: Request, error: HTTPException) -> Response:
@@ -214,19 +214,19 @@ class JoinService:
         return Response(pack(DeliveryReply.of(answers, unusable)))
 
     async def file(self, request: Request) -> Response:
-        """Weights that are kept, from the byte on that the request names (`Range`)."""
+        """Send a weight file of the store, from the byte that the request names (`Range`)."""
         self.sessions.check_token(request.headers.get("authorization", ""))
         digest = request.path_params["digest"]
         for each in await self._in_thread(self.weights.files):
             if each.digest == digest:
-                with contextlib.suppress(FileNotFoundError):  # it has just gone
+                with contextlib.suppress(FileNotFoundError):  # it was just removed
                     return FileResponse(each.path, stat_result=each.path.stat())
         return PlainTextResponse("those weights are not kept any more", 404)
 
     # Requests -----------------------------------------------------------------------------------
 
     async def _claim(self, request: Request, kind: str) -> tuple[Session, bytes]:
-        """The session of a request, and its body; raises what it is refused for."""
+        """Return the session of a request and its body; raise `JoinRefused` if it is refused."""
         headers = request.headers
         self.sessions.check_token(headers.get("authorization", ""))
         _check_size(request, kind)
@@ -237,7 +237,7 @@ class JoinService:
         _check_size(request, kind)
         try:
             async with asyncio.timeout(BODY_SECONDS):
-                return await request.body()  # no longer than its header says: h11 sees to it
+                return await request.body()  # h11 reads no more than Content-Length
         except TimeoutError:
             raise JoinRefused(f"no whole body in {BODY_SECONDS:g} s", "too_slow", 408) from None
 
@@ -249,7 +249,7 @@ class JoinService:
         newest = await self._in_thread(self.weights.newest_file)
         offer = None
         if newest is not None:
-            with contextlib.suppress(FileNotFoundError):  # a newer one has just taken its place
+            with contextlib.suppress(FileNotFoundError):  # a newer one has just replaced it
                 size = newest.path.stat().st_size
                 offer = WeightOffer(newest.version, newest.digest, size)
         return Orders(reply, offer, max(BEAT_SECONDS, len(self.sessions) / BEATS_PER_SECOND))
@@ -257,12 +257,12 @@ class JoinService:
     def _store(
         self, session: Session, trajectories: tuple[bytes, ...]
     ) -> tuple[dict[str, Future[Received | Refused]], list[tuple[int, str]]]:
-        """Store what is sound; answers come when the learner has caught up. Any thread."""
+        """Store what is sound; a future is set when the learner has caught up. Thread-safe."""
         answers: dict[str, Future[Received | Refused]] = {}
         sound, unusable = [], []
         for place, encoded in enumerate(trajectories):
             try:
-                trajectory = decode_trajectory(encoded, verify=True)  # a stranger's bytes
+                trajectory = decode_trajectory(encoded, verify=True)  # untrusted bytes
                 if not session.owns(trajectory.id):
                     raise CorruptRecord(f"{trajectory.id} is no episode of {session.info.name}")
             except CorruptRecord as error:
@@ -275,13 +275,13 @@ class JoinService:
         return answers, unusable
 
     def _held(self, trajectory_id: str) -> Received | Refused:
-        """The answer on one that is not acknowledged yet: the learner is behind."""
+        """Return the answer for one that is not acknowledged in time: the learner is behind."""
         if trajectory_id in self.receiver:
             return Received(trajectory_id, new=True)
         return Refused(trajectory_id, "it was not stored")
 
     async def _in_thread(self, work: Callable[P, T], *arguments: P.args, **named: P.kwargs) -> T:
-        """Do what may wait for a lock or for the disk; nothing is begun after `close`."""
+        """Run `work`, which may wait for a lock or the disk, in a thread; never after `close`."""
 
         def guarded() -> T:
             with self._idle:
@@ -298,7 +298,7 @@ class JoinService:
         return await run_in_threadpool(guarded)
 
     def close(self) -> None:
-        """Wait for what is being stored, and begin nothing more: the store may be closed then."""
+        """Wait for work in progress, and refuse more: the store may be closed afterwards."""
         with self._idle:
             self._closed = True
             self._idle.wait_for(lambda: not self._working)
@@ -311,7 +311,7 @@ class JoinService:
 
 
 def _check_size(request: Request, kind: str) -> None:
-    """Before anything is read: its length is known, and not more than this kind may have."""
+    """Refuse a request, before its body is read, if it has no length or is too long."""
     length = request.headers.get("content-length", "")
     if not length.isdecimal() or "transfer-encoding" in request.headers:  # chunks have no length
         raise JoinRefused("a request must say how long it is (Content-Length)", "no_length", 411)
@@ -328,7 +328,7 @@ def _check_size(request: Request, kind: str) -> None:
 
 @contextlib.contextmanager
 def listening(service: JoinService, identity: Identity, address: str) -> Iterator[int]:
-    """Serve on HOST:PORT until the context ends; gives the port (0 chooses one)."""
+    """Serve on HOST:PORT until the context ends; yield the port (for 0, the one chosen)."""
     with open_socket(address) as opened:
         server = uvicorn.Server(
             uvicorn.Config(
@@ -368,7 +368,7 @@ def open_listener(
     weights: WeightStore,
     opened: ExitStack,
 ) -> str:
-    """Listen as the settings say until `opened` is closed; returns the command to join with."""
+    """Listen as the settings say until `opened` is closed; return the command to join with."""
     own = run.path / "join"
     settings = config.engine.join
     identity = Identity.in_folder(Path(settings.identity) if settings.identity else own)
@@ -384,13 +384,13 @@ def open_listener(
 
 
 def open_socket(address: str) -> socket.socket:
-    """A listening socket on HOST:PORT, or a sentence why there is none."""
+    """Open a listening socket on HOST:PORT; raise `InvalidSetting` if that fails."""
     try:
         parts = urlsplit(f"//{address}")
         host, port = parts.hostname or "", parts.port or 0
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         opened = socket.create_server((host, port), family=family, backlog=MAX_CONNECTIONS)
-        # Connections inherit it. asyncio does not set it here: replies would wait 40 ms for an ACK.
+        # Connections inherit it; asyncio does not set it, and replies would wait 40 ms for an ACK.
         opened.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return opened
     except (OSError, ValueError) as error:

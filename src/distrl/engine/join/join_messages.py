@@ -1,21 +1,21 @@
-"""What a joined collector and the learner say to each other: requests, replies, and their bounds.
+"""Messages between a joined collector and the learner: requests, replies and size limits.
 
     POST /join        JoinRequest → Welcome           a session begins
     POST /heartbeat   JoinHeartbeat → Orders          every second or so
-    POST /deliver     Deliveries → DeliveryReply      answered when all of it is durable
+    POST /deliver     Deliveries → DeliveryReply      answered when all are durable
     POST /decide      Ask → PackedDecision            an observation for the learner's policy
-    POST /policy      PolicyQuestion → PolicyAnswer   what that policy is
+    POST /policy      PolicyQuestion → PolicyAnswer   the report of its server
     POST /leave       JoinHeartbeat → Orders          the session ends
     GET  /weights/X   the file of the weights of digest X, from any byte on (`Range`)
 
-Bodies are msgpack whose types are checked when it is read; trajectories in it are encoded as they
-are stored (`replay.trajectory_encoding`). Nothing is pickled, and no body is compressed: screens
-are packed already. `LIMITS` has the most bytes that a body of each kind may have.
+Bodies are msgpack, whose types are checked when it is decoded; trajectories in them are encoded as
+they are stored (`replay.trajectory_encoding`). Nothing is pickled, and no body is compressed, since
+screens already are. `LIMITS` has the maximum size of a body of each kind, in bytes.
 
-Each request has the token, the session that the collector drew when it joined, and a number that
-grows with each request of its kind (those of `decide`, sent by many threads, may overtake each
-other within `WINDOW`). The learner takes each number once; a collector that hears no answer sends
-the same content again under the next number. What is delivered twice is stored once, by its id.
+Each request carries the token, the session id that the collector drew when it joined, and a number
+that grows with each request of its kind (those of `decide`, sent by many threads, may overtake each
+other within `WINDOW`). The learner accepts each number once; a collector that gets no answer sends
+the same content again under the next number. A trajectory sent twice is stored once, by its id.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class JoinRequest:
-    """Who wants to join. `member` is drawn once for each spool directory and stays."""
+    """A request to join. `member` is drawn once for each spool directory and never changes."""
 
     protocol: int
     member: Hex
@@ -58,18 +58,18 @@ class JoinRequest:
 
 @dataclass(frozen=True, slots=True)
 class Welcome:
-    """What a joined collector begins with; `run` names the run, whatever the learner restarts."""
+    """What a joined collector starts with; `run` identifies the run across learner restarts."""
 
     run: str
     name: str  # of the collector; its episode ids begin with it
     number: int  # of its slot
-    state: str  # JSON, to resume from; empty: from nothing
+    state: str  # JSON, to resume from; empty: a new start
     settings: str  # TOML, all of the learner's
 
 
 @dataclass(frozen=True, slots=True)
 class JoinHeartbeat:
-    """`in_flight`: episodes under way or not yet delivered; `full`: now and then."""
+    """A sign of life. `in_flight`: episodes running or undelivered; `full`: a report, if due."""
 
     in_flight: Annotated[int, Meta(ge=0, le=1 << 20)]
     full: Heartbeat | None = None
@@ -77,7 +77,7 @@ class JoinHeartbeat:
 
 @dataclass(frozen=True, slots=True)
 class WeightOffer:
-    """The newest weights."""
+    """The newest weights, which may be fetched by their digest."""
 
     version: int
     digest: Hex
@@ -102,7 +102,7 @@ class Deliveries:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryReply:
-    """Ids that are stored, those to send again later, and places of what is no trajectory."""
+    """Ids that are stored, ids to send again later, and positions of unusable trajectories."""
 
     received: tuple[tuple[str, bool], ...]  # and whether it is new
     refused: tuple[tuple[str, str], ...]  # and why
@@ -124,7 +124,7 @@ def pack(message: Any) -> bytes:
 
 
 def unpack(data: bytes, kind: type[T]) -> T:
-    """The message of that kind in these bytes; `JoinRefused` where there is none."""
+    """Decode a message of that kind; raise `JoinRefused` if the bytes are not one."""
     try:
         return msgspec.msgpack.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError, ValueError) as error:

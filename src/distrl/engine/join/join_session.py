@@ -1,13 +1,13 @@
 """One session of a joined collector: plays by the learner's orders until it ends or is lost.
 
     heartbeats   every second or so; the replies bring the pace, the newest weights and the end
-    deliveries   from the spool to the learner, again and again until it has stored them
-    weights      fetched to the disk, from where the collector takes them between two decisions
+    deliveries   from the spool to the learner, sent again until it has stored them
+    weights      fetched to the disk; the collector loads them between two decisions
 
-The collector plays in the calling thread. While the learner does not answer, no episode is started
-after `QUIET_SECONDS`; after `LOST_SECONDS` the collector stops, and episodes under way have
-`FINISH_SECONDS` more: within a minute of the last answer no phone is touched any more. What was
-finished by then is in the spool.
+The collector plays in the calling thread. After `QUIET_SECONDS` without an answer of the learner it
+starts no episode; after `LOST_SECONDS` it stops, and running episodes have `FINISH_SECONDS` more.
+So no phone is touched later than a minute after the last answer. Episodes that finished by then
+are in the spool.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from distrl.weights.weight_store import WeightStore
 
 QUIET_SECONDS = 10.0  # without an answer: start nothing
 LOST_SECONDS = 30.0  # without an answer: stop
-FINISH_SECONDS = 15.0  # for episodes under way, once it is lost
+FINISH_SECONDS = 15.0  # for running episodes, once the learner is lost
 RETRY_SECONDS = 1.0  # between two attempts
-IDLE_SECONDS = 0.05  # between two looks into an empty spool at the end
-LAST_SECONDS = 5.0  # for threads, and for the last deliveries beside the learner's own deadline
+IDLE_SECONDS = 0.05  # between two looks at the spool
+LAST_SECONDS = 5.0  # for threads to end, and for deliveries after the learner's own deadline
 
 End = Literal["over", "lost", "superseded", "stopped"]
 log = logging.getLogger(__name__)
 
 
 class LinkedAdmission(PacedAdmission):
-    """Implements `Admission` by the learner's pace, and by how long ago it was last heard."""
+    """Implements `Admission`: follows the learner's pace, and starts nothing if it is silent."""
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
         super().__init__()
@@ -71,14 +71,14 @@ class JoinSession:
     weights: WeightStore
     admission: LinkedAdmission
     heartbeat_seconds: float
-    fetches_weights: bool = True  # False: the learner decides
+    fetches_weights: bool = True  # False: the learner's policy decides
     end: End = "stopped"
     _over: threading.Event = field(default_factory=threading.Event)
     _offered: threading.Event = field(default_factory=threading.Event)
     _offer: WeightOffer | None = None
     _beat_seconds: float = RETRY_SECONDS
     _last_full: float = -float("inf")
-    _told: float | None = None  # until when the learner waits, once it has said that it is over
+    _told: float | None = None  # time until which the learner waits, after it ended the run
     _finished: list[FinishedEpisode] = field(default_factory=list)  # not reported yet
 
     def play(self) -> End:
@@ -94,10 +94,10 @@ class JoinSession:
             self.collector.run()
             if self.end in ("over", "stopped"):
                 self._finish()
-        except PolicyServerGone as error:  # the learner was asked, and did not answer in time
+        except PolicyServerGone as error:  # the learner's policy did not answer in time
             log.warning("%s", error)
             self._end_with("lost", 0.0)
-        except (DeviceError, JoinRefused):  # all phones hang, say: the learner is told which
+        except (DeviceError, JoinRefused):  # for example, all phones hang: tell the learner
             self._end(threads)
             self._leave()
             raise
@@ -117,12 +117,12 @@ class JoinSession:
             thread.join(LAST_SECONDS)
 
     def _stop(self) -> None:
-        """A thread has ended: if the session has not, it has failed."""
+        """Stop the collector if a thread ended before the session: that thread has failed."""
         if not self._over.is_set():
             self.collector.stop()
 
     def _finish(self) -> None:
-        """Wait until all is delivered, as long as the learner waits."""
+        """Wait until all is delivered, at most as long as the learner waits for it."""
         until = max(self._told or 0.0, time.monotonic()) + LAST_SECONDS
         while (
             len(self.spool) and time.monotonic() < until and self.admission.silence < LOST_SECONDS
@@ -184,10 +184,10 @@ class JoinSession:
         if self.end == "stopped":
             self.end = end
             self.collector.stop(finish_within)
-            self.spool.release()  # the collector that stops is not kept waiting for room
+            self.spool.release()  # so that `put` does not block a collector that stops
 
     def _heartbeat(self, *, last: bool = False) -> Heartbeat:
-        """A full report, with the finished episodes whose trajectories the learner has."""
+        """Return a full report, with the finished episodes whose trajectories are delivered."""
         self._finished = [*self._finished, *self.collector.drain_finished()][-MAX_FINISHED:]
         delivered = tuple(each for each in self._finished if each.id not in self.spool)
         outbox = self.collector.refusals
@@ -199,7 +199,7 @@ class JoinSession:
         )
 
     def _reported(self, full: Heartbeat) -> None:
-        """The learner has that report: nothing in it needs to be sent again."""
+        """Forget what a full report contained: the learner has received it."""
         reported = {each.id for each in full.finished}
         self._finished = [each for each in self._finished if each.id not in reported]
         if self.collector.refusals is not None:
@@ -234,15 +234,15 @@ class JoinSession:
             offer = self._offer
             if offer is not None and not self._over.is_set() and not self._fetch(offer):
                 self._over.wait(RETRY_SECONDS)
-                self._offered.set()  # the same again, or a newer one
+                self._offered.set()  # retry this offer, or a newer one
 
     def _fetch(self, offer: WeightOffer) -> bool:
-        """Fetch them to the disk; True: they are there, or nobody can have them any more."""
+        """Fetch them to the disk; return True if they are there, or no longer available."""
         return fetch_weights(self.client, self.weights, offer)
 
 
 def fetch_weights(client: LearnerClient, weights: WeightStore, offer: WeightOffer) -> bool:
-    """Fetch the offered weights, unless they are here; False: try again."""
+    """Fetch the offered weights unless they are on this disk; return False if a retry may help."""
     latest = weights.latest_version()
     if latest is not None and latest >= offer.version:
         return True

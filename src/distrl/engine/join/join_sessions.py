@@ -1,11 +1,11 @@
-"""Who has joined: members, their slots and sessions, and which requests are refused and counted.
+"""The members of a run with their slots and sessions, and the counts of refused requests.
 
-A member is a machine's spool directory; it keeps its slot for as long as the run lives
-(`members.json`), so that what it delivers after a restart of either side is known to be its own. A
-session begins with each join and ends the one before. Only the newest session of a member is heard.
+A member is a machine's spool directory. It keeps its slot for the whole run (`members.json`), so
+that its deliveries after a restart of either side are still recognised as its own. Each join begins
+a session and ends the previous one; only the newest session of a member is accepted.
 
-`refusals` counts what was refused, by reason; the run's faults have the same counts. Synchronous;
-any thread may call.
+`refusals` counts refused requests by reason; the run's faults have the same counts. Synchronous and
+thread-safe.
 """
 
 from __future__ import annotations
@@ -30,16 +30,16 @@ from distrl.json_lines import decode_line, encode_line
 from distrl.runs.run_directory import write_whole
 
 MAX_MEMBERS = 4096
-MAX_SESSIONS = 1 << 16  # that are remembered, so that none can be begun twice
+MAX_SESSIONS = 1 << 16  # whose ids are remembered, so that none begins twice
 MAX_PEERS = 4096  # whose failures are counted
-MAX_FAILURES = 20  # of one peer in a row, then its connection is closed with each one
+MAX_FAILURES = 20  # of one peer in a row; each further one closes its connection
 NUMBER = re.compile(r"\d{1,18}")
 NAME = re.compile(r"collector-(\d+)\.\d+")
 
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """`members.json`: an id of the run, and the slot of each member."""
+    """The content of `members.json`: an id of the run, and the slot of each member."""
 
     run: str
     numbers: dict[Hex, int]
@@ -52,10 +52,10 @@ class Session:
     member: str
     info: CollectorInfo
     sequences: dict[str, int] = field(default_factory=dict)
-    overtaken: dict[str, set[int]] = field(default_factory=dict)  # numbers within the `WINDOW`
+    overtaken: dict[str, set[int]] = field(default_factory=dict)  # those in the `WINDOW`
 
     def take(self, kind: str, number: int) -> bool:
-        """Take the number of a request; False: it was taken, or comes too late."""
+        """Use up the number of a request; return False if it was used or comes too late."""
         last, window = self.sequences.get(kind, -1), WINDOW.get(kind, 0)
         taken = self.overtaken.setdefault(kind, set())
         if number <= last - window or number in taken or (number <= last and not window):
@@ -67,13 +67,13 @@ class Session:
         return True
 
     def owns(self, trajectory_id: str) -> bool:
-        """Is it of this member, from whichever of its sessions?"""
+        """Return whether a trajectory is of this member, from any of its sessions."""
         name = NAME.fullmatch(trajectory_id.partition("/")[0])
         return name is not None and int(name[1]) == self.info.number
 
 
 class JoinSessions:
-    """The members of a run. `token` is what all of them must show."""
+    """The members and sessions of a run. Every request must carry `token`."""
 
     def __init__(self, registry: CollectorRegistry, token: str, file: Path) -> None:
         self.refusals: Counter[str] = Counter()
@@ -82,8 +82,8 @@ class JoinSessions:
         self._file = file
         self._members = read_members(file)
         self._sessions: dict[str, Session] = {}
-        self._newest: dict[str, str] = {}  # by member: its session
-        self._begun: OrderedDict[str, None] = OrderedDict()  # sessions, also those that ended
+        self._newest: dict[str, str] = {}  # id of the session of each member
+        self._begun: OrderedDict[str, None] = OrderedDict()  # ids of sessions, ended ones too
         self._failures: OrderedDict[str, int] = OrderedDict()  # in a row, by peer
         self._joining = threading.Lock()  # held while a join waits for the disk
         self._lock = threading.Lock()  # guards the above; never held for long
@@ -95,7 +95,7 @@ class JoinSessions:
     # Refusals -----------------------------------------------------------------------------------
 
     def check_token(self, header: str) -> None:
-        """Raise unless it is `Bearer` and the token; compared in constant time."""
+        """Raise `JoinRefused` unless the header is `Bearer TOKEN`; compare in constant time."""
         if not hmac.compare_digest(header.encode("utf-8", "replace"), self._header):
             raise JoinRefused(
                 "that is not this run's token; copy the token file from the learner's machine",
@@ -104,7 +104,7 @@ class JoinSessions:
             )
 
     def refuse(self, refusal: JoinRefused, peer: str) -> bool:
-        """Count a refusal; True: this peer has failed too often, close its connection."""
+        """Count a refusal; return True if the peer has failed so often that it is cut off."""
         with self._lock:
             self.refusals[refusal.reason] += 1
             self._registry.episode_log.faults[f"join_{refusal.reason}"] += 1
@@ -112,12 +112,12 @@ class JoinSessions:
             self._failures[peer] = failures
             if len(self._failures) > MAX_PEERS:
                 self._failures.popitem(last=False)
-        if self.refusals[refusal.reason] == 1:  # said once, counted always
+        if self.refusals[refusal.reason] == 1:  # report the first of each reason
             self._registry.say(f"refused a request of {peer} ({refusal.reason}): {refusal}")
         return failures > MAX_FAILURES
 
     def succeeded(self, peer: str) -> None:
-        """A request of that peer was in order."""
+        """Reset the failures of a peer: its request was accepted."""
         if peer in self._failures:
             with self._lock:
                 self._failures.pop(peer, None)
@@ -125,7 +125,7 @@ class JoinSessions:
     # Sessions -----------------------------------------------------------------------------------
 
     def join(self, request: JoinRequest) -> Registration:
-        """Begin a session: its collector gets its name, and the state that it resumes from."""
+        """Begin a session; return the collector's name and the state that it resumes from."""
         if request.protocol != PROTOCOL:
             raise JoinRefused(
                 f"this learner speaks version {PROTOCOL} of the protocol, not {request.protocol}; "
@@ -145,7 +145,7 @@ class JoinSessions:
             return registration
 
     def _number(self, member: str) -> int:
-        """The slot of that member; a new one for a new member."""
+        """Return the slot of that member; give a new member a new one."""
         numbers = self._members.numbers
         if member not in numbers:
             if len(numbers) >= MAX_MEMBERS:
@@ -165,7 +165,7 @@ class JoinSessions:
             self._begun.popitem(last=False)
 
     def claim(self, session_id: str, kind: str, sequence: str) -> Session:
-        """The session of a request, whose number is taken: no second request can have it."""
+        """Return the session of a request, and use up the request's number."""
         with self._lock:
             session = self._sessions.get(session_id)
             if session is None:
@@ -190,7 +190,7 @@ class JoinSessions:
 
 
 def read_members(file: Path) -> Members:
-    """Those who have joined; a new run has a new id and nobody."""
+    """Read `members.json`; without that file return a new run id and no members."""
     if not file.exists():
         return Members(secrets.token_hex(16), {})
     try:

@@ -1,10 +1,10 @@
 """`distrl collect --join`: a collector that joins a learner on another machine, again and again.
 
-It needs no Ray and no address that others can reach: all connections go out to the learner. It is
-told the run's settings, brings its own devices, and plays with its own copy of the policy, or has
-the learner's policy process decide (`learner_decides`). After a cut it joins again under the same
-member id, with pauses that grow; the collector is built anew and goes on from the state that the
-learner has, and the spool is delivered first.
+It needs no Ray and no address that others can reach: all connections go out to the learner. It
+receives the run's settings, brings its own devices, and plays with its own copy of the policy or
+asks the learner's policy process (`learner_decides`). After a lost connection it joins again under
+the same member id, with growing pauses; the collector is rebuilt and resumes from the state that
+the learner has, and the spool is delivered first.
 
 It ends when the learner says that the run is over, when it is asked to (Ctrl-C), when the learner
 refuses it (a wrong token or fingerprint), or when nobody has answered for `give_up_seconds`.
@@ -84,7 +84,7 @@ def build_joined(
     *,
     logs: Path,
 ) -> Collector[Any]:
-    """The collector that the settings say, with all devices of this machine."""
+    """Build the collector that the settings describe, with all devices of this machine."""
     logs.mkdir(parents=True, exist_ok=True)
     return build_collector(
         config,
@@ -101,11 +101,11 @@ def build_joined(
 
 @dataclass(frozen=True, slots=True)
 class OwnSettings:
-    """What the joined machine says itself: a TOML file and words such as `devices.count=4`."""
+    """Settings of the joined machine: a TOML file and overrides such as `devices.count=4`."""
 
     file: Path | None = None
     overrides: Sequence[str] = ()
-    environment: str = ""  # of the learner's, to play in; empty: the first that these devices can
+    environment: str = ""  # one of the learner's; empty: the first that fits these devices
 
     def beside(self, settings: str, number: int) -> TrainingConfig:
         return load_joined_config(settings, number, self.file, self.overrides, self.environment)
@@ -113,7 +113,7 @@ class OwnSettings:
 
 @dataclass(slots=True)
 class JoinedCollector:
-    """Joins and plays until it is over."""
+    """Joins the learner and plays, session after session, until the run is over."""
 
     client: LearnerClient
     spool: TrajectorySpool
@@ -127,7 +127,7 @@ class JoinedCollector:
     _asked: threading.Event = field(default_factory=threading.Event)
 
     def run(self) -> None:
-        """Return when the run is over, or when a stop was asked for; the spool may have more."""
+        """Return when the run is over or a stop was requested; the spool may not be empty."""
         self.stop.wake = self._asked.set
         with self.stop:
             while not self._asked.is_set():
@@ -150,7 +150,7 @@ class JoinedCollector:
         return f"{welcome.name}: {words}{left if len(self.spool) else ''}"
 
     def _join(self) -> Welcome | None:
-        """A session, waited for; None: a stop was asked for."""
+        """Retry until a session begins; return None if a stop was requested."""
         since, pause, said = time.monotonic(), FIRST_PAUSE, False
         while not self._asked.is_set():
             request = JoinRequest(
@@ -173,7 +173,7 @@ class JoinedCollector:
         return None
 
     def _play(self, welcome: Welcome) -> End:
-        """One session: build the collector, play, and close its devices."""
+        """Run one session: build the collector, play, and close its devices."""
         config = self.own.beside(welcome.settings, welcome.number)
         sizes = self._check(config)
         self._look_at_disk(config)
@@ -217,8 +217,8 @@ class JoinedCollector:
                 self.stop.wake = self._asked.set
 
     def _check(self, config: TrainingConfig) -> Sizes:
-        """Raise what is wrong with the phones, and with the model where it is needed here; return
-        the sizes of screens of which the learner must be asked.
+        """Raise if the phones, or the model where it is needed here, cannot be used; return the
+        screen sizes that the learner's model must accept.
         """
         if self.learner_decides:
             if config.tasks.curriculum == "instruction_value":
@@ -237,7 +237,7 @@ class JoinedCollector:
         return {}
 
     def _look_at_disk(self, config: TrainingConfig) -> None:
-        """Say where all that may wait here, and the weights, are more than there is room for."""
+        """Warn if the disk is too small for the weights and a full spool."""
         waiting = self.spool.max_waiting * MAX_DELIVERY_BYTES
         wanted = estimate_joined_disk(config, waiting, own_policy=not self.learner_decides)
         if words := check_joined_disk(self.spool.folder, wanted):
@@ -246,8 +246,9 @@ class JoinedCollector:
     def _ask_learner(
         self, name: str, sizes: Sizes, admission: LinkedAdmission, opened: ExitStack
     ) -> PolicyClient | None:
-        """Asks the learner's policy process; raises where the run has none, or where its model
-        cannot take the screens of these phones. None: our own.
+        """Return a client of the learner's policy process; None if a policy here decides.
+
+        Raise `JoinRefused` if the run has none, or its model cannot take these phones' screens.
         """
         if not self.learner_decides:
             return None
@@ -259,7 +260,7 @@ class JoinedCollector:
         return PolicyClient(name, lambda: line, DECISION_SECONDS)
 
     def _weight_store(self, config: TrainingConfig, run: str) -> WeightStore:
-        """The weights of this run, on this machine's disk; those of another run are removed."""
+        """Open the run's weights on this machine's disk; remove those of other runs."""
         folder = self.spool.folder / f"weights-{run}"
         for other in self.spool.folder.glob("weights-*"):
             if other != folder:
@@ -268,7 +269,7 @@ class JoinedCollector:
         return build_weight_store(config, folder)
 
     def _fetch_first(self, weights: WeightStore, admission: LinkedAdmission) -> None:
-        """So that the first episode is played with the learner's weights. May do without."""
+        """Fetch the learner's weights before the first episode; go on without if that fails."""
         try:
             orders = self.client.heartbeat(JoinHeartbeat(0))
         except (LearnerGone, JoinRefused) as error:

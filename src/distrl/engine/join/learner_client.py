@@ -1,12 +1,12 @@
 """The joined collector's side of the connection: requests to the learner over TLS (httpx).
 
-The learner's certificate is pinned: before anything is sent its SHA-256 fingerprint is compared
-with the one that was given, and from then on OpenSSL trusts that certificate alone. The token is
+The learner's certificate is pinned: before anything is sent, its SHA-256 fingerprint is compared
+with the one that the user gave; from then on OpenSSL trusts that certificate alone. The token is
 never sent to anybody else.
 
-Errors: `LearnerGone` where nobody answers in time or the answer is "later" (try again),
-`JoinRefused` where the learner refuses (its `status` says whether joining again helps), and
-`WrongFingerprint`. Each kind of request but `decide` is sent by one thread at a time.
+Errors: `LearnerGone` if nobody answers in time or the status is in `LATER` (try again),
+`JoinRefused` if the learner refuses (its `status` tells whether joining again helps), and
+`WrongFingerprint`. Each kind of request except `decide` is sent by one thread at a time.
 """
 
 from __future__ import annotations
@@ -48,12 +48,12 @@ from distrl.errors import InvalidSetting, JoinRefused, LearnerGone, WrongFingerp
 CONNECT_SECONDS = 10.0
 ANSWER_SECONDS = 10.0  # for all but deliveries
 DECIDE_SECONDS = 30.0  # the learner waits for its policy for 20 of them
-POLICY_SECONDS = 3.0  # it is asked again in a while
+POLICY_SECONDS = 3.0  # a report that is missed is requested again soon
 DELIVERY_SECONDS = 60.0  # the learner holds its answer for 20 of them while it is behind
 LATER = (408, 429, 500, 502, 503, 504)  # statuses after which the same request may be sent again
 JOIN_AGAIN = (409, 410)  # statuses after which a new session helps
-# Decisions keep dozens of connections busy, with pauses: each handshake costs round trips. Kept for
-# less than the learner keeps them (`bounded_protocol.IDLE_SECONDS`).
+# Decisions use dozens of connections, with pauses; keeping them saves the handshakes. Idle ones are
+# closed here before the learner closes them (`bounded_protocol.IDLE_SECONDS`).
 CONNECTIONS = httpx.Limits(max_connections=64, max_keepalive_connections=48, keepalive_expiry=60.0)
 PIECE = 1 << 18  # bytes of weights that are written at once
 FINGERPRINT = re.compile(r"[0-9a-f]{64}")
@@ -95,7 +95,7 @@ class LearnerClient:
     # Requests -----------------------------------------------------------------------------------
 
     def join(self, request: JoinRequest) -> Welcome:
-        """Begin a session, with fresh connections to the learner that was named."""
+        """Begin a session over new connections, after checking the certificate again."""
         context = self._pinned()
         if self._http is not None:
             self._http.close()
@@ -117,18 +117,18 @@ class LearnerClient:
         self._post("leave", last, Orders)
 
     def decide(self, ask: Ask) -> PackedDecision:
-        """A decision of the learner's policy; many threads may ask."""
+        """Return a decision of the learner's policy. Thread-safe."""
         return self._post("decide", ask, PackedDecision, DECIDE_SECONDS)
 
     def policy(self, question: PolicyQuestion) -> ServerReport | None:
-        """What decides there; None: it is loading. `JoinRefused`: the run has no policy process."""
+        """Return the policy server's report, None while it loads; `JoinRefused`: there is none."""
         return self._post("policy", question, PolicyAnswer, POLICY_SECONDS).report
 
     def deliver(self, deliveries: Deliveries) -> DeliveryReply:
         return self._post("deliver", deliveries, DeliveryReply, DELIVERY_SECONDS)
 
     def fetch_weights(self, offer: WeightOffer, path: Path) -> None:
-        """Write the offered weights to a file, going on from what an earlier fetch has written."""
+        """Write the offered weights to a file, continuing an earlier fetch that was interrupted."""
         have = path.stat().st_size if path.exists() else 0
         if have > offer.nbytes:
             path.unlink()
@@ -151,7 +151,7 @@ class LearnerClient:
     # The connection -----------------------------------------------------------------------------
 
     def _pinned(self) -> ssl.SSLContext:
-        """A context that trusts the learner's certificate alone."""
+        """Return an SSL context that trusts the learner's certificate alone."""
         try:
             certificate = ssl.get_server_certificate(self._address, timeout=CONNECT_SECONDS)
         except (OSError, ValueError) as error:
@@ -164,7 +164,7 @@ class LearnerClient:
                 "one, give the fingerprint that it printed; else somebody is in between"
             )
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname = False  # it is this certificate, wherever it answers
+        context.check_hostname = False  # the certificate itself is pinned
         context.load_verify_locations(cadata=certificate)
         return context
 

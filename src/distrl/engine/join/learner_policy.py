@@ -1,9 +1,9 @@
-"""A joined collector's way to the learner's policy: a `ServerLine` of `serving.policy_client`.
+"""A joined collector's connection to the learner's policy, for `serving.policy_client`.
 
-Each observation is a request of its own, `AT_ONCE` at a time over connections that are kept; more
-wait here. A request that was not answered is sent again by the client until `DECISION_SECONDS` are
-over; then the learner counts as lost, and the phones are left alone. What the learner refuses for
-good (a screen that its model cannot take, say) is raised as it is.
+Each observation is one request; `AT_ONCE` are in flight over keep-alive connections, and more wait
+here. The client sends an unanswered request again until `DECISION_SECONDS` have passed; then the
+learner counts as lost, and the phones are left alone. Final refusals (for example of a screen that
+the learner's model cannot take) are raised unchanged.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from distrl.engine.serving.policy_server import ServerReport
 from distrl.errors import JoinRefused, LearnerGone, PolicyServerGone
 from distrl.records import Decision, Observation
 
-AT_ONCE = 32  # requests under way
+AT_ONCE = 32  # requests in flight
 DECISION_SECONDS = 60.0  # for a decision, all attempts together
 REPORT_SECONDS = 1.0  # between two questions for the report
 ENDED = "the session with the learner has ended"
@@ -36,7 +36,7 @@ class LearnerPolicyLine:
         self._client = client
         self._heard = heard
         self._numbers = itertools.count()
-        self._ended: list[str] = []  # episodes of which the learner was not told yet
+        self._ended: list[str] = []  # episodes whose end the learner does not know yet
         self._asked = -float("inf")  # when the report was last asked for
         self._lock = threading.Lock()
         self._threads = ThreadPoolExecutor(AT_ONCE, thread_name_prefix="decisions")
@@ -51,7 +51,7 @@ class LearnerPolicyLine:
         answer: Future[Decision] = Future()
         try:
             work = self._threads.submit(self._decide, session, observation)
-        except RuntimeError as error:  # they were shut down
+        except RuntimeError as error:  # the executor was shut down
             raise PolicyServerGone(ENDED) from error
         work.add_done_callback(partial(_hand_on, answer))
         return answer
@@ -73,7 +73,7 @@ class LearnerPolicyLine:
             self._ended.append(session)
 
     def report(self) -> ServerReport | None:
-        """Asked for now and then; tells of episodes that are over."""
+        """Request the report, if `REPORT_SECONDS` have passed, and report ended episodes."""
         if time.monotonic() - self._asked < REPORT_SECONDS:
             return None
         self._asked = time.monotonic()
@@ -82,14 +82,14 @@ class LearnerPolicyLine:
         try:
             report = self._client.policy(PolicyQuestion(ended))
         except (LearnerGone, JoinRefused):
-            return None  # heartbeats say whether the learner is there
+            return None  # heartbeats detect a lost learner
         with self._lock:
             del self._ended[: len(ended)]
         return report
 
 
 def _hand_on(answer: Future[Decision], work: Future[Decision]) -> None:
-    """Complete the answer as the work ended; what was never begun is a server that is gone."""
+    """Copy the outcome of `work` to `answer`; cancelled work counts as a lost server."""
     if work.cancelled():
         answer.set_exception(PolicyServerGone(ENDED))
     elif (error := work.exception()) is not None:

@@ -1,8 +1,8 @@
-"""What a member says of its phones, as the learner keeps it.
+"""A member's reports on its phones, with names that are unique in the run.
 
-Each machine calls its phones `phone-0` and so on: in the run's files and on its pages they are
-`PLACE-SLOT/phone-0`, so that a person knows which one to look after. Names and reasons are a
-stranger's texts: they are cut short and made printable.
+Each machine calls its phones `phone-0` and so on. In the run's files and on its pages they are
+`PLACE-SLOT/phone-0`, so that a person knows which one to look after. Names and reasons are
+untrusted texts: they are shortened and made printable.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ MAX_NAME = 60  # characters of a device's own name
 
 
 def of_member(info: CollectorInfo, heartbeat: Heartbeat | None) -> Heartbeat | None:
-    """A heartbeat whose phones are named for the whole run."""
+    """Return the heartbeat with its phones renamed for the whole run."""
     if heartbeat is None:
         return None
 

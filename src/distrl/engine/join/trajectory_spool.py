@@ -1,12 +1,12 @@
 """Finished trajectories of a joined collector, on its own disk until the learner has stored them.
 
-`put` returns once the trajectory is on this machine's disk (SQLite, one transaction), so a cut of
-the network costs nothing that was played. It waits while `max_waiting` are not acknowledged yet:
-that holds the devices back when the learner is behind, or away. Trajectories of another run stay
-where they are until that run is joined again.
+`put` returns once the trajectory is on this machine's disk (SQLite, one transaction), so a network
+failure loses no finished episode. It blocks while `max_waiting` trajectories are unacknowledged,
+which throttles the devices when the learner is behind or unreachable. Trajectories of another run
+stay in the spool until that run is joined again.
 
-The directory has one user at a time. It also has `member`, the id by which the learner knows this
-directory, and the weights. Thread-safe.
+The directory is locked: one process uses it at a time. It also holds `member`, the id by which the
+learner knows this directory, and the weights. Thread-safe.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from distrl.replay.trajectory_encoding import decode_trajectory, encode_trajecto
 from distrl.runs.run_directory import write_whole
 
 BATCH_BYTES = MAX_DELIVERY_BYTES // 4  # of one request, unless a single trajectory is larger
-RETRY_SECONDS = 1.0  # after the disk took nothing
+RETRY_SECONDS = 1.0  # after a failed write
 FILE, MEMBER = "spool.sqlite", "member"
 BARE = re.compile("[0-9a-f]{32}")  # a member as earlier versions wrote it, without a checksum
 SCHEMA = """
@@ -48,7 +48,7 @@ log = logging.getLogger(__name__)
 
 
 class Spooled(NamedTuple):
-    """A trajectory that waits."""
+    """A trajectory that is not delivered yet."""
 
     seq: int
     id: str
@@ -61,7 +61,7 @@ def _digest(data: bytes) -> bytes:
 
 
 def _damage(spooled: Spooled) -> str:
-    """What is wrong with it; empty: nothing."""
+    """Return what is wrong with a spooled trajectory; empty if it is intact."""
     if spooled.digest is not None and _digest(spooled.data) != spooled.digest:
         return "its bytes are not those that were written"
     try:
@@ -72,15 +72,15 @@ def _damage(spooled: Spooled) -> str:
 
 
 class TrajectorySpool:
-    """Implements `TrajectorySink`. A context manager; `begin` says for which run it is."""
+    """Implements `TrajectorySink`. A context manager; `begin` selects the run."""
 
     def __init__(self, folder: Path, max_waiting: int) -> None:
         self.folder = folder
-        self.unusable = 0  # that the learner will not have
+        self.unusable = 0  # trajectories that were set aside
         self.max_waiting = max_waiting
         self._run = ""
         self._waiting: dict[str, int] = {}  # of this run: seq by id
-        self._sound: set[int] = set()  # seqs that this process has written, or read whole
+        self._sound: set[int] = set()  # seqs that this process has written or verified
         self._released = False
         self._changed = threading.Condition()
         self._lock = DirectoryLock(folder)
@@ -105,7 +105,7 @@ class TrajectorySpool:
         return self
 
     def _refuse_emptied(self) -> None:
-        """A member has a database; without it, what waited there would be forgotten silently."""
+        """Raise `DataLost` if the database of a known member is gone, with what waited in it."""
         file = self.folder / FILE
         if (self.folder / MEMBER).exists() and not (file.exists() and file.stat().st_size):
             self._lock.release()
@@ -122,7 +122,7 @@ class TrajectorySpool:
 
     @property
     def member(self) -> str:
-        """The id of this directory; drawn when it is first asked for."""
+        """The id of this directory, drawn on first use."""
         file = self.folder / MEMBER
         if not file.exists():
             self._refuse_unknown_member()
@@ -137,7 +137,7 @@ class TrajectorySpool:
         return drawn
 
     def _refuse_unknown_member(self) -> None:
-        """What waits was named after the member, and a learner takes it from no other."""
+        """Raise `DataLost` if trajectories wait: the learner takes them from their member only."""
         with self._changed, self._storing("reading"):
             waiting = self._database.execute("SELECT count(*) FROM waiting").fetchone()[0]
         if waiting:
@@ -147,14 +147,14 @@ class TrajectorySpool:
             )
 
     def begin(self, run: str) -> None:
-        """From now on `put`, `batch` and the length are about that run."""
+        """Select the run that `put`, `batch` and `len()` refer to."""
         with self._changed, self._storing("reading"):
             self._run, self._released = run, False
             rows = self._database.execute("SELECT id, seq FROM waiting WHERE run = ?", (run,))
             self._waiting = dict(rows.fetchall())
 
     def elsewhere(self) -> int:
-        """How many wait for other runs."""
+        """Return how many trajectories wait for other runs."""
         with self._changed, self._storing("reading"):
             query = "SELECT count(*) FROM waiting WHERE run != ?"
             return int(self._database.execute(query, (self._run,)).fetchone()[0])
@@ -162,7 +162,7 @@ class TrajectorySpool:
     # The collector's side -----------------------------------------------------------------------
 
     def put(self, trajectory: Trajectory) -> bool:
-        """Keep it; False if it is here already. Return when it is durable and there is room."""
+        """Store a trajectory durably, then wait for room; return False if it was here already."""
         encoded = encode_trajectory(trajectory)
         with self._changed:
             new = trajectory.id not in self._waiting
@@ -174,7 +174,7 @@ class TrajectorySpool:
         return new
 
     def _keep(self, trajectory_id: str, encoded: bytes) -> bool:
-        """Insert it; False if the disk takes nothing now."""
+        """Insert a row; return False if the disk cannot be written now."""
         row = (self._run, trajectory_id, encoded, len(encoded), _digest(encoded))
         try:
             with self._storing("writing"):
@@ -194,7 +194,7 @@ class TrajectorySpool:
         return len(self._waiting) < self.max_waiting
 
     def release(self) -> None:
-        """The session has ended: nobody waits for room any more."""
+        """Let nobody wait for room or trajectories any more: the session has ended."""
         with self._changed:
             self._released = True
             self._changed.notify_all()
@@ -208,9 +208,9 @@ class TrajectorySpool:
         return trajectory_id in self._waiting
 
     def batch(self, seconds: float) -> list[Spooled]:
-        """The oldest that wait, as many as one request may have; waits for the first.
+        """Return the oldest ones that fit in one request; wait up to `seconds` for the first.
 
-        What an earlier process left is decoded once, without the lock that `put` needs.
+        Those of an earlier process are verified once, without the lock that `put` needs.
         """
         with self._changed:
             self._changed.wait_for(lambda: self._waiting or self._released, seconds)
@@ -238,17 +238,17 @@ class TrajectorySpool:
         return bytes(data), digest
 
     def delivered(self, ids: Sequence[str]) -> None:
-        """The learner has stored these."""
+        """Delete trajectories that the learner has stored."""
         with self._changed, self._storing("writing"):
             seqs = [(self._waiting.pop(each),) for each in ids if each in self._waiting]
-            self._sound.difference_update(seq for (seq,) in seqs)  # SQLite may use them again
+            self._sound.difference_update(seq for (seq,) in seqs)  # SQLite may reuse them
             self._database.execute("BEGIN")
             self._database.executemany("DELETE FROM waiting WHERE seq = ?", seqs)
             self._database.execute("COMMIT")
             self._changed.notify_all()
 
     def set_aside(self, refused: Spooled, reason: str) -> None:
-        """The learner will never have it: keep it out of the way, for a person to look at."""
+        """Move a trajectory that cannot be delivered to `unusable`, for a person to look at."""
         log.error("the learner has no use for %s: %s", refused.id, reason)
         with self._changed, self._storing("writing"):
             self.unusable += 1

@@ -1,20 +1,20 @@
 """The collector processes of a run on this machine, as the learner sees them.
 
 `CollectorPool` is the transport between them and the learner: it implements `Collectors`
-(`run.collection`) by sockets. The rules for when a collector is killed, replaced or given up are
-the registry's. A collector has ended when its connection has: by then all that it had sent was
-read, also what it sent just before it was killed. No collector can hold the pool up: what one does
-not take now is written when it does, and one that takes nothing for long is killed.
+(`run.collection`) with sockets. The registry decides when a collector is killed, replaced or given
+up. A collector counts as ended when its connection is closed: by then everything that it sent has
+been read, also what it sent just before it was killed. No collector can block the pool: what one
+does not read now is written later, and one that reads nothing for `SEND_SECONDS` is killed.
 
-Collectors are forked by multiprocessing's forkserver, which has imported all that they need: one
-starts in a fraction of a second and shares the memory of the imports. What the standard library
-does not do is done here and in `collector_process`:
+multiprocessing's forkserver forks the collectors. It has imported all that they need, so one starts
+in a fraction of a second and shares the memory of the imports. This module and `collector_process`
+add what the standard library lacks:
 
 - The forkserver's environment keeps imports from starting threads (`process_environment`).
-- `Process` learns of exits from the forkserver, and would take every collector for dead when the
-  forkserver is killed. A pidfd says what is true, and signals no other process by mistake.
-- A collector dies with the learner (`process_lifetime`), not with the forkserver. A forkserver that
-  was killed is started anew by multiprocessing when the next collector is started.
+- `Process` learns of exits from the forkserver, and would report every collector as dead when the
+  forkserver is killed. A pidfd tells the truth, and never signals another process by mistake.
+- A collector dies with the learner (`process_lifetime`), not with the forkserver. multiprocessing
+  restarts a killed forkserver when the next collector is started.
 
 As always with multiprocessing, a script that uses this needs `if __name__ == "__main__":`.
 """
@@ -63,20 +63,20 @@ from distrl.process_environment import for_forkserver
 from distrl.runs.run_directory import RunDirectory
 from distrl.watched_threads import WatchedThreads
 
-PACE_SECONDS = 0.2  # between two messages about the pace
-SEND_SECONDS = 5.0  # a collector that takes nothing for that long is as good as dead
-MAX_UNSENT = 1 << 22  # bytes of messages that it has yet to take; so is one that leaves more
-DYING_SECONDS = 1.0  # from the end of its connection to its own
-EXIT_SECONDS = 5.0  # for its exit code, once it has ended
+PACE_SECONDS = 0.2  # between two `Pace` messages
+SEND_SECONDS = 5.0  # a collector that reads nothing for that long is killed
+MAX_UNSENT = 1 << 22  # bytes; a collector that leaves more than that unread is killed, too
+DYING_SECONDS = 1.0  # that a process may take to exit after its connection has closed
+EXIT_SECONDS = 5.0  # to wait for its exit code, once it was killed
 KILLED = " (killed by somebody, or by the kernel for want of memory)"
-TAIL_BYTES = 2000  # of its log, for the reader of an error
-TRIES, FIRST_PAUSE = 5, 0.1  # to start one, and seconds, which double, until the next try
-Work = Callable[[socket.socket, Path, Registration], None]  # the life of a process
+TAIL_BYTES = 2000  # read from the end of its log, to find the last line
+TRIES, FIRST_PAUSE = 5, 0.1  # attempts to start one; seconds before the next, doubling
+Work = Callable[[socket.socket, Path, Registration], None]  # what a process runs from start to end
 PRELOAD = "distrl.engine.local.collector_process"
 
 
 class CollectorChild:
-    """One collector process."""
+    """One collector process, or the policy process, as the learner's process sees it."""
 
     def __init__(
         self, info: CollectorInfo, log: Path, link: MessageSocket, process: ForkServerProcess
@@ -85,10 +85,10 @@ class CollectorChild:
         self.link = link
         self.trouble = ""  # why it was killed
         self.told_to_stop = False
-        self.hung_up = False  # the end of its connection comes a moment before its own
+        self.hung_up = False  # its connection has closed; its exit follows in a moment
         self.round = -1  # the last round that it was told to play
         self._killed = False  # by us
-        self._taken, self._taken_at = -1, 0.0  # bytes that it had taken, and since when no more
+        self._taken, self._taken_at = -1, 0.0  # bytes its socket had taken; when that last grew
         self._log = log
         self._process = process
         assert process.pid is not None
@@ -99,21 +99,21 @@ class CollectorChild:
             self._pidfd = None  # it has ended already
 
     def send(self, message: Message) -> None:
-        """Send a message without waiting; kill the child if it lives and leaves too many unread."""
-        with contextlib.suppress(EOFError):  # it has ended; what it sent is read first
+        """Send a message without waiting; kill a running child that leaves too much unread."""
+        with contextlib.suppress(EOFError):  # it has ended; what it had sent is still read
             self.link.post(message)
         if self.link.unsent > MAX_UNSENT:
             self._give_up(f"left {self.link.unsent:,} bytes of messages unread")
 
     def send_on(self) -> None:
-        """Its socket has room again: write what waits for that."""
+        """Write queued messages, as far as its socket has room."""
         with contextlib.suppress(EOFError):
             self.link.flush()
 
     def check_taking(self, now: float) -> None:
-        """Kill it if it lives and takes nothing of what waits for it. Call this again and again.
+        """Kill it if it runs and reads none of the queued messages. Call this periodically.
 
-        What it has room for is written first: nobody did that while the learner itself paused.
+        Queued messages are written first: nothing wrote them while the learner itself was paused.
         """
         self.send_on()
         if not self.link.unsent or self.link.taken != self._taken:
@@ -127,7 +127,7 @@ class CollectorChild:
             self.kill()
 
     def is_running(self, seconds: float = 0.0) -> bool:
-        """Does it run, even after that many seconds?"""
+        """Wait up to `seconds` for its exit; return whether it still runs."""
         return self._pidfd is not None and not wait([self._pidfd], seconds)
 
     def kill(self) -> None:
@@ -138,7 +138,7 @@ class CollectorChild:
                 signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
 
     def end(self) -> str:
-        """Kill it if it still runs, let go of it, and return what ended it, for a person."""
+        """Kill it if it still runs, release it, and return a readable reason for its end."""
         by_others = not self._killed and not self.is_running(DYING_SECONDS if self.hung_up else 0.0)
         self.kill()
         self.is_running(EXIT_SECONDS)
@@ -157,7 +157,7 @@ class CollectorChild:
         return f"{trouble}: {last}" if last else trouble
 
     def _last_line(self) -> str:
-        """The end of its log: what went wrong, if it could say so."""
+        """Return the last line of its log: often the error that ended it."""
         try:
             lines = self._log.read_bytes()[-TAIL_BYTES:].decode("utf-8", "replace").splitlines()
         except OSError:
@@ -166,11 +166,11 @@ class CollectorChild:
 
 
 class Forkserver:
-    """Starts collector processes. A context manager; it begins to import when it is entered.
+    """Context manager that starts collector processes; entering it begins the imports.
 
-    The forkserver is one for the whole process and stays until that ends. It imports `modules`
-    before it forks; `work` is what a forked process does, a function of a module, in the
-    environment that this process has then.
+    There is one forkserver per Python process, and it lives as long as that. It imports `modules`
+    before it forks. A forked process runs `work`, a module-level function, with the environment
+    variables that this process has at that time.
     """
 
     def __init__(
@@ -181,13 +181,13 @@ class Forkserver:
         self._modules = list(modules)
         self._work = work
         self._context = multiprocessing.get_context("forkserver")
-        self._before = dict[str, str | None]()  # what the environment had
+        self._before = dict[str, str | None]()  # environment variables to restore
         self._warming_up = WatchedThreads("forkserver", self._warm_up, lambda: None)
 
     def __enter__(self) -> Self:
         for name, value in for_forkserver(os.environ).items():
             self._before[name] = os.environ.get(name)
-            os.environ[name] = value  # inherited also when the forkserver is started anew
+            os.environ[name] = value  # a restarted forkserver inherits it, too
         self._context.set_forkserver_preload(self._modules)
         self._warming_up.start()
         return self
@@ -200,7 +200,7 @@ class Forkserver:
                 os.environ[name] = value
 
     def is_ready(self, seconds: float = 0.0) -> bool:
-        """Has it imported everything, now or within that many seconds? Else a start would wait."""
+        """Wait up to `seconds` for the imports; return whether `start` can fork at once."""
         ready = self._warming_up.join(seconds)
         self._warming_up.raise_failure()
         return ready
@@ -208,7 +208,7 @@ class Forkserver:
     def start(
         self, run: RunDirectory, registration: Registration, work: Work | None = None
     ) -> CollectorChild:
-        """A new process for that work; None: a collector."""
+        """Start a process that runs `work`; None: the default, a collector."""
         ours, theirs = socket.socketpair()
         with ExitStack() as if_it_fails, theirs:
             if_it_fails.callback(ours.close)
@@ -224,7 +224,7 @@ class Forkserver:
             try:
                 process.start()
             except (OSError, EOFError):
-                # The forkserver was killed. Once it is seen to be dead, a start starts another.
+                # The forkserver was killed; multiprocessing starts another once it has noticed.
                 time.sleep(FIRST_PAUSE * 2.0**attempt)
             else:
                 return process
@@ -249,10 +249,10 @@ class Forkserver:
 
 @dataclass(slots=True)
 class CollectorPool:
-    """Starts collector processes, reads from them, and sends them their orders.
+    """Implements `Collectors`: starts the processes, reads their messages, sends their orders.
 
-    Without `rounds` collectors play without end. `on_encodings` gets what they have encoded to
-    decide; without it they are not asked for that. `check_policy` raises when no policy process
+    Without `rounds`, collectors play without end. `on_encodings` receives what they encode to
+    decide; without it they are not asked to send it. `check_policy` raises when no policy process
     is left to decide for them.
     """
 
@@ -284,7 +284,7 @@ class CollectorPool:
         return arrived
 
     def _listen_for_room(self, child: CollectorChild) -> None:
-        """Wake up when its socket can be written to, as long as something waits for that."""
+        """Select its socket for writing as well while messages for it are queued."""
         wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if child.link.unsent else 0)
         key = self._selector.get_map().get(child.link.fileno())
         if key is not None and key.events != wanted:
@@ -333,7 +333,7 @@ class CollectorPool:
         return child.link.fileno() in self._selector.get_map()
 
     def _bury(self, child: CollectorChild) -> None:
-        """It has ended: by itself, killed from outside or by us, or as it was told to."""
+        """Remove a child whose connection has closed, and report its end to the registry."""
         del self._children[child.info.number]
         child.hung_up = True
         trouble = child.end()
@@ -359,7 +359,7 @@ class CollectorPool:
                 child.told_to_stop = True
                 child.send(Stop(orders.finish_within))
             return
-        if with_pace and not child.link.unsent:  # the next pace says all that this one would
+        if with_pace and not child.link.unsent:  # else skip: the next one replaces it
             child.send(orders.pace)
         current, tasks = self.rounds.owed(child.info.number) if self.rounds else (0, None)
         if child.round != current and tasks != 0:

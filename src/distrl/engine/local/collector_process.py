@@ -1,9 +1,9 @@
 """A collector as a process of its own, forked by multiprocessing's forkserver (`collector_pool`).
 
-The learner has the other end of its connection. It builds its collector from the run directory's
-config, plays what it is told to, sends heartbeats, and ends when it is told to or when the
-connection is gone; the kernel kills it when the learner dies. An error that it did not foresee ends
-it with a traceback in its log, and the learner starts another.
+The process builds its collector from the run directory's config, plays what the learner orders over
+their connection, sends heartbeats, and ends when told to or when the connection closes. The kernel
+kills it when the learner dies. An unexpected error ends it with a traceback in its log, and the
+learner starts another.
 
 The forkserver imports this module before it forks, so importing it must start no thread and open
 nothing.
@@ -56,7 +56,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class CollectorService:
-    """Runs one collector by the messages of the learner."""
+    """Runs one collector as the learner's messages order."""
 
     link: MessageSocket
     collector: Collector[Device]
@@ -108,7 +108,7 @@ class CollectorService:
                 raise TypeError(f"a collector was sent a {type(message).__name__}")
 
     def _leave(self) -> None:
-        """The learner is gone: end, even if a device hangs."""
+        """End after the learner has gone; exit after `LAST_SECONDS` even if a device hangs."""
         end = threading.Timer(LAST_SECONDS, os._exit, args=(3,))
         end.daemon = True
         end.start()
@@ -134,15 +134,15 @@ class CollectorService:
 
 
 def _policy_client(config: TrainingConfig, run: RunDirectory, name: str) -> DecisionService | None:
-    """Asks the policy process of this machine; None: the collector has its own policy."""
+    """Return a client of this machine's policy process; None: the collector has a policy."""
     if not config.one_policy_per_node:
         return None
     return PolicyClient(name, partial(find_policy_process, run.path))
 
 
 def collect(connection: socket.socket, path: Path, registration: Registration) -> None:
-    """The whole life of the process, from the fork to its end; never returns."""
-    gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
+    """Run the collector process from the fork to its exit; never return."""
+    gc.freeze()  # never collect the forkserver's objects: their memory stays shared
     info, run = registration.info, RunDirectory(path)
     set_up_process(info.name, path / "logs" / f"{info.name}.log")
     threading.excepthook = end_process_with

@@ -1,6 +1,6 @@
 """Evaluations in a process of their own, forked by multiprocessing's forkserver.
 
-The process has its own policy and its own simulated devices, plays one evaluation and ends. It
+The process has its own policy and its own devices, plays one evaluation and ends. It
 yields the CPU to the processes that train (`NICENESS`), dies with the learner, and writes to
 `logs/evaluation.log`. Its trajectories come back over a pipe, encoded as for the store.
 """
@@ -63,19 +63,19 @@ class EvaluationProcesses:
         def end() -> None:
             if file is not None:
                 file.unlink(missing_ok=True)
-            with suppress(ValueError):  # closed before, or it does not die
+            with suppress(ValueError):  # already closed, or it has not ended yet
                 process.kill()
                 process.join(END_SECONDS)
-                process.close()  # its pipes too: the garbage collector would come much later
+                process.close()  # closes its pipes now; garbage collection would do it much later
 
         return RunningEvaluation(request, _received(ours, log), end)
 
 
 def _received(pipe: Connection, log: Path) -> Iterator[bytes]:
-    """Encoded trajectories, as they come."""
+    """Yield encoded trajectories as they come; raise `EvaluationLost` if they break off."""
     with pipe:
         try:
-            while encoded := pipe.recv_bytes():  # nothing: it was the last
+            while encoded := pipe.recv_bytes():  # empty: there are no more
                 yield encoded
         except (EOFError, OSError) as error:
             raise EvaluationLost(
@@ -86,7 +86,7 @@ def _received(pipe: Connection, log: Path) -> Iterator[bytes]:
 def evaluate(
     pipe: Connection, path: Path, request: EvaluationRequest, weights: Path | None, digest: str
 ) -> None:
-    """The whole life of the process."""
+    """Run the evaluation process from start to end."""
     run = RunDirectory(path)
     set_up_process(NAME, path / "logs" / f"{NAME}.log")
     os.nice(NICENESS)

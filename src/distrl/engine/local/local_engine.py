@@ -1,7 +1,7 @@
-"""A run on one machine, or only its collectors.
+"""Runs a training, or only its collectors, on one machine.
 
-The learner is in this process; collectors are processes of their own, or, in one-process mode, here
-as well.
+The learner runs in this process. Collectors are processes of their own or, in one-process mode, run
+here as well.
 """
 
 from __future__ import annotations
@@ -54,12 +54,12 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 
 WAIT_SECONDS = 0.25  # for arrivals, before the view is shown anew
-FINISH_SECONDS = 30.0  # that episodes may take at the end of `collect`: no learner waits for it
+FINISH_SECONDS = 30.0  # for episodes in flight at the end of `collect`: no learner waits
 NO_LEARNER = LearnerStatus(0, 0, 0.0, 0.0, {}, {})
 
 
 def tasks_per_round(config: TrainingConfig) -> list[int]:
-    """Of each collector: as many as the most devices that one of its environment looks after."""
+    """Return, for each collector, the most devices that any collector of its environment has."""
     return [
         config.of_collector(number)[0].devices_per_collector
         for number in range(config.collector_count)
@@ -74,7 +74,7 @@ class LocalEngine:
         config: TrainingConfig,
         run: RunDirectory,
         console: Console,
-        on_point: OnPoint | None = None,  # gets every point of the metrics; True: stop the run
+        on_point: OnPoint | None = None,  # gets each metrics point; returns True to stop the run
     ) -> None:
         self.config = config
         self.directory = run
@@ -89,7 +89,7 @@ class LocalEngine:
         self._stop.ask()
 
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
-        """Train to the end, write result and report. `StopRequested`: it was stopped before."""
+        """Train to the end, write result and report; raise `StopRequested` if stopped before."""
         self._stop.wake = self._arrivals.wake
         with self._stop:
             return RunAssembly(
@@ -105,7 +105,7 @@ class LocalEngine:
             ).assemble_and_run(resumed=resumed, accept_losses=accept_losses)
 
     def collect(self) -> int:
-        """Collect without a learner until a limit is reached; how many trajectories there are."""
+        """Collect without a learner until a limit; return the number of trajectories."""
         config, run = self.config, self.directory
         self._stop.wake = self._arrivals.wake
         with ExitStack() as opened:
@@ -115,7 +115,7 @@ class LocalEngine:
             lease_phones(config, run.path, opened, self._view.say)
             preflight(config.unmeasured(), run.path, self._view.say)
             note_card(config, run)
-            policy = build_policy(config)  # one that cannot be opened is better known at once
+            policy = build_policy(config)  # fail now if it cannot be opened
             check_server(config, run, policy, self._view.say)
             del policy
             store = opened.enter_context(TrajectoryStore(run.trajectories, config.store))
@@ -143,7 +143,7 @@ class LocalEngine:
     def _collect(
         self, collection: AsynchronousCollection, episode_log: EpisodeLog, monitor: RunMonitor
     ) -> None:
-        """Until a limit of the run is reached, or a stop was asked for."""
+        """Collect until a limit of the run is reached, or a stop is requested."""
 
         def done() -> float:
             return progress(
@@ -157,14 +157,14 @@ class LocalEngine:
         monitor.begin("collecting", NO_LEARNER, 0.0)
         while done() < 1.0 and not self._stop.asked:
             collection.wait(WAIT_SECONDS)
-            while len(self._arrivals):  # they are in the store, which is all that is wanted
+            while len(self._arrivals):  # they are stored, and no learner takes them
                 self._arrivals.popleft()
             monitor.look(NO_LEARNER, done(), 0)
         collection.stop(0.0 if self._stop.asked else FINISH_SECONDS)
 
     @property
     def _lane(self) -> EvaluationProcesses | None:
-        """None where evaluations take turns with training: in one process, or offline."""
+        """Processes for evaluations; None in one process or offline: they interrupt training."""
         return None if self.config.in_one_process else EvaluationProcesses(self.directory)
 
     # Its parts ----------------------------------------------------------------------------------
@@ -206,7 +206,7 @@ class LocalEngine:
                 number,
                 sink=receiver,
                 weights=build_weight_poller(config, self.directory.weights),
-                admission=None,  # collecting and learning take turns: nothing is ever late
+                admission=None,  # collecting and learning take turns: nothing gets stale
                 opened=opened,
                 logs=self.directory.path / "logs",
             )
@@ -226,7 +226,7 @@ class LocalEngine:
         in_rounds: bool = False,
         on_encodings: Callable[[Encodings], None] | None = None,
     ) -> AsynchronousCollection:
-        """Collectors in processes of their own."""
+        """Build collectors in processes of their own, and the policy process if there is one."""
         config, arrivals = self.config, self._arrivals
         settings = config.collection
         registry = CollectorRegistry(
@@ -274,7 +274,7 @@ class LocalEngine:
     def _listen(
         self, opened: ExitStack, registry: CollectorRegistry, receiver: TrajectoryReceiver
     ) -> None:
-        """Let collectors of other machines join, and say how."""
+        """Let collectors on other machines join the run, and tell the user how."""
         from distrl.engine.join.join_listener import open_listener
 
         weights = build_weight_store(self.config, self.directory.weights)

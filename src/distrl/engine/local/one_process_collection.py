@@ -1,9 +1,8 @@
-"""Everything in one process and one thread, in lockstep: to step through, and to repeat exactly.
+"""Collection in the learner's own process and thread, in lockstep, to debug and to repeat exactly.
 
-When the learner needs more, collectors play some episodes, one after the other (there is one for
-each environment); then the learner goes on. The same
-settings give the same weights, bit by bit, as long as the run ends by trajectories or by updates
-rather than by the clock.
+When the learner needs more trajectories, the collectors (one per environment) play some episodes,
+one collector after the other; then the learner goes on. The same settings give the same weights,
+bit for bit, as long as the run ends by trajectories or by updates rather than by the clock.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ class OneProcessCollection(Collection):
     collectors: Sequence[Collector[Device]]  # by number
     episode_log: EpisodeLog
     receiver: TrajectoryReceiver
-    episodes_at_once: Sequence[int]  # of each
+    episodes_at_once: Sequence[int]  # of each collector
 
     def wait(self, seconds: float) -> bool:
         if not self.receiver.unjudged:
@@ -40,7 +39,7 @@ class OneProcessCollection(Collection):
         return self.receiver.settle(seconds)
 
     def stop(self, finish_within: float) -> None:
-        """No episode is in flight; wait for verdicts that are due."""
+        """Wait for outstanding verdicts, then close the devices. No episode is in flight."""
         if not self.receiver.settle(finish_within):
             self.receiver.release()
         for each in self.collectors:

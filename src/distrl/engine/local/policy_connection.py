@@ -1,10 +1,10 @@
 """A collector's connection to the policy process of its machine.
 
-The policy process listens (`policy_listener`) on a Unix socket with an abstract name that is made
-from the path of the run directory: no file is left behind, and a replacement has the name at once.
-Only processes of the same user are accepted, on both sides (SO_PEERCRED). A collector sends the
-descriptor of its shared memory (`serving.screen_memory`) first, then requests; answers come back
-over the same socket.
+The policy process listens (`policy_listener`) on an abstract Unix socket whose name is derived from
+the path of the run directory: no file is left behind, and a replacement can bind the name at once.
+Both sides accept only processes of the same user (SO_PEERCRED). A collector first sends the file
+descriptor of its shared memory (`serving.screen_memory`), then requests; answers come back over the
+same socket.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CONNECT_SECONDS = 5.0  # to send or receive the first bytes
 REPORT_SECONDS = 0.5  # to wait for a report
 CREDENTIALS = struct.Struct("3i")  # process, user, group
 GONE = "the policy process of this machine is gone, and another is started"
-HELLO = b"S"  # goes with the descriptor
+HELLO = b"S"  # sent along with the descriptor
 
 log = logging.getLogger(__name__)
 
@@ -50,13 +50,13 @@ def policy_address(run: Path) -> bytes:
 
 
 def is_same_user(connection: socket.socket) -> bool:
-    """Is the other side a process of this user?"""
+    """Return whether the other side is a process of this user."""
     found = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, CREDENTIALS.size)
     return bool(CREDENTIALS.unpack(found)[1] == os.getuid())
 
 
 def find_policy_process(run: Path) -> PolicyConnection | None:
-    """A connection to the policy process of that run; None: there is none now."""
+    """Return a connection to the policy process of that run, or None if there is none now."""
     connection, memory = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM), ScreenMemory()
     try:
         connection.settimeout(CONNECT_SECONDS)
@@ -90,7 +90,7 @@ class PolicyConnection:
         region = self._memory.write(screens)
         number, answer = next(self._numbers), Future[Decision]()
         with self._lock:
-            if self._gone:  # nobody would ever set the answer
+            if self._gone:  # no thread would ever complete the future
                 raise PolicyServerGone(GONE)
             self._waiting[number] = answer, region
         self._send(decision_request(number, session, observation, region[0], screens))

@@ -33,7 +33,7 @@ from distrl.engine.serving.screen_memory import ScreenView
 from distrl.errors import UsageError
 from distrl.records import Decision
 
-SEND_SECONDS = 5.0  # a collector that takes nothing for that long is dropped
+SEND_SECONDS = 5.0  # a collector that reads nothing for that long is dropped
 BACKLOG = 1024
 
 log = logging.getLogger(__name__)
@@ -41,7 +41,7 @@ log = logging.getLogger(__name__)
 
 @dataclass(slots=True, eq=False)
 class _Client:
-    """A collector that is connected."""
+    """A connected collector."""
 
     link: MessageSocket
     screens: ScreenView
@@ -53,11 +53,11 @@ class _Client:
 
 
 class PolicyListener:
-    """Hands requests of collectors to a `PolicyServer`, and sends its answers, until it is closed.
+    """Passes collectors' requests to a `PolicyServer`, and sends its answers, until it is closed.
 
-    `listen` and `send_answers` are loops for a thread each; the server decides in a third. Answers
-    that are ready at the same time go to a collector as one message. What a collector sends that is
-    no request ends its connection and no other.
+    Run `listen` and `send_answers` in a thread each; the server decides in a third. Answers that
+    are ready at the same time go to a collector in one message. An invalid message closes the
+    connection of the collector that sent it, and no other.
     """
 
     def __init__(self, server: PolicyServer, run: Path) -> None:
@@ -75,7 +75,7 @@ class PolicyListener:
         self._selector.register(self._woken, selectors.EVENT_READ, lambda: None)
 
     def listen(self) -> None:
-        """Take requests."""
+        """Accept connections and take requests until `close`."""
         while not self._over:
             for key, _ in self._selector.select():
                 key.data()
@@ -92,13 +92,13 @@ class PolicyListener:
         self._answers.put(None)
 
     def send_answers(self) -> None:
-        """Send decisions."""
+        """Send decisions until `close`."""
         while answers := self._next_answers():
             ready: dict[_Client, list[PackedDecision]] = {}
             for client, decided in answers:
                 ready.setdefault(client, []).append(decided)
             for client, decisions in ready.items():
-                with contextlib.suppress(EOFError):  # its reader sees that it is gone
+                with contextlib.suppress(EOFError):  # `listen` notices that it is gone
                     client.link.send(Decisions(tuple(decisions)))
 
     def _accept(self) -> None:
@@ -155,7 +155,7 @@ class PolicyListener:
         return answer
 
     def _next_answers(self) -> list[tuple[_Client, PackedDecision]]:
-        """Wait for an answer; return it with all others that are ready. Empty: it was closed."""
+        """Wait for an answer; return it with all others that are ready. Empty after `close`."""
         found = [self._answers.get()]
         with contextlib.suppress(queue.Empty):
             while True:

@@ -1,13 +1,13 @@
 """The policy process of a machine: one policy that decides for all of its collectors.
 
-It is forked by the forkserver as collectors are, and looked after by `PolicySupervisor` in the
-learner's process. It builds its `PolicyServer` from the run directory's config, takes requests from
-collectors (`policy_listener`), loads newer weights between two batches, and sends its report to the
-learner as a heartbeat, and what it encodes to decide where the learner has use for it. It keeps
-nothing: a replacement goes on in the middle of every episode.
+The forkserver forks it, as it does collectors; `PolicySupervisor` in the learner's process restarts
+it. It builds its `PolicyServer` from the run directory's config, takes requests from collectors
+(`policy_listener`), and loads newer weights between two batches. It sends the learner its report as
+a heartbeat, and its encodings if the learner can use them. It keeps no state: a replacement
+continues in the middle of every episode.
 
-A process of its own, and no thread beside the learner: both are bound by Python and would take
-turns for its lock. Each has its own CUDA context, between which the GPU switches.
+It is a process and not a thread of the learner, since both are bound by Python and would contend
+for the GIL. Each has its own CUDA context, and the GPU switches between the two.
 """
 
 from __future__ import annotations
@@ -33,8 +33,8 @@ from distrl.engine.wiring import build_server, build_weight_poller
 from distrl.processor import usable_cores
 from distrl.runs.run_directory import RunDirectory
 
-SHARE_ENCODINGS = "share encodings"  # as the state of its registration
-SWITCH_SECONDS = 0.0002  # that a thread keeps Python's lock while others, the deciding one, wait
+SHARE_ENCODINGS = "share encodings"  # as the `state` of its registration: send encodings
+SWITCH_SECONDS = 0.0002  # that a thread holds the GIL while others (the deciding one) wait
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +42,8 @@ log = logging.getLogger(__name__)
 def decide_for_collectors(
     connection: socket.socket, path: Path, registration: Registration
 ) -> None:
-    """The whole life of the process, from the fork to its end; never returns."""
-    gc.freeze()  # memory that is shared with the forkserver stays shared: it is never collected
+    """Run the policy process from the fork to its exit; never return."""
+    gc.freeze()  # never collect the forkserver's objects: their memory stays shared
     name, run = registration.info.name, RunDirectory(path)
     set_up_process(name, path / "logs" / f"{name}.log")
     threading.excepthook = end_process_with
@@ -62,7 +62,7 @@ def decide_for_collectors(
 
 
 def _threads(config: TrainingConfig) -> int:
-    """As many as the policies of all collectors together would have, at most one for each core."""
+    """Return the threads that all collectors' policies would have, one per core at most."""
     settings = config.collection
     return min(settings.collectors * settings.threads, usable_cores())
 

@@ -1,9 +1,9 @@
 """Keeps the policy process of this machine running while a run collects.
 
-A context manager with a thread: it starts the process, reads its heartbeats, and replaces it when
-it has died, failed or was silent, after a growing pause (`RestartBudget`). Decisions in flight are
-asked again by the collectors (`serving.policy_client`), so the death of the process costs a wait.
-When it has failed more than `collection.restarts` times, `check` raises.
+A context manager with a thread: it starts the process, reads its heartbeats, and replaces it after
+a growing pause (`RestartBudget`) when it has died, failed or fallen silent. Collectors resend their
+unanswered requests (`serving.policy_client`), so the death of the process only delays them. When it
+has failed more than `collection.restarts` times, `check` raises.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from distrl.watched_threads import WatchedThreads
 
 LAST_SECONDS = 10.0  # for the thread to end
 EXIT_SECONDS = 1.0  # for the exit of a process whose connection has gone
-READY_SECONDS = 0.2  # between two looks whether the forkserver is ready
+READY_SECONDS = 0.2  # between two checks whether the forkserver is ready
 
 
 @dataclass(slots=True)
@@ -92,7 +92,7 @@ class PolicySupervisor:
             self.run, Registration(CollectorInfo(name, 0), state), self.work
         )
         self._child = child
-        if self._over.is_set():  # it may have been set before the child was known
+        if self._over.is_set():  # `__exit__` may have run before `_child` was set
             child.kill()
         try:
             child.link.wait_at_most(SILENT_START_SECONDS)

@@ -1,7 +1,7 @@
-"""How a process of a run is set up: its name, its log, and whose death ends it.
+"""Sets up a process of a run: its name, its log, and the process whose death kills it.
 
-Linux alone has these calls; they are the reason why a run leaves no process behind, however it
-ends, even one that was stopped (SIGSTOP).
+Only Linux has these system calls. Because of them a run leaves no process behind, however it ends,
+not even one that was stopped (SIGSTOP).
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ def die_with_parent(parent: int) -> None:
 def die_with_writer(pipe: int) -> None:
     """Have the kernel kill this process when the last writer of a pipe dies.
 
-    The writer need not be the parent: a collector's parent is the forkserver, and it is to die with
-    the learner. Nothing must ever be written to the pipe.
+    The writer need not be the parent: a collector's parent is the forkserver, but it must die with
+    the learner. Nothing may ever be written to the pipe.
     """
     fcntl.fcntl(pipe, fcntl.F_SETOWN, os.getpid())
     fcntl.fcntl(pipe, F_SETSIG, signal.SIGKILL)
@@ -68,7 +68,7 @@ def log_to_stderr() -> None:
 
 
 def set_up_process(name: str, log: Path) -> None:
-    """Set up a process that multiprocessing has started for the learner: it dies with that."""
+    """Set up a process that multiprocessing has started for the learner, with which it dies."""
     os.setsid()  # Ctrl-C is for the learner, which stops its collectors
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     output = os.open(log, os.O_WRONLY | os.O_APPEND)
@@ -83,7 +83,7 @@ def set_up_process(name: str, log: Path) -> None:
 
 
 def end_process_with(failed: threading.ExceptHookArgs) -> None:
-    """A `threading.excepthook`: a process of which a thread is missing is of no use."""
+    """End the process when a thread fails (a `threading.excepthook`): it needs all its threads."""
     where = failed.thread.name if failed.thread else "a thread"
     logging.getLogger(__name__).critical("%s broke", where, exc_info=failed.exc_value)
     logging.shutdown()
@@ -92,9 +92,9 @@ def end_process_with(failed: threading.ExceptHookArgs) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Surroundings:
-    """What a process that the forkserver starts takes over from the one that asked for it."""
+    """What a forked process takes over from the process that requested it."""
 
-    environment: Mapping[str, str]  # the forkserver's own is as old as the first run
+    environment: Mapping[str, str]  # the forkserver's own dates from the first run of this process
     plugins: bytes  # `plugins.portable`
 
     @classmethod
@@ -103,14 +103,14 @@ class Surroundings:
 
 
 def work_in(surroundings: Surroundings, work: Callable[..., None], *arguments: object) -> None:
-    """Do `work` with the environment and the registered parts of the process that asked for it."""
+    """Run `work` with the environment and the plugins of the process that requested it."""
     os.environ.clear()
     os.environ.update(surroundings.environment)
-    plugins.install(pickle.loads(surroundings.plugins))  # our own parent's, over its pipe
+    plugins.install(pickle.loads(surroundings.plugins))  # trusted: our own parent's, over its pipe
     work(*arguments)
 
 
 def import_all(modules: Sequence[str]) -> None:
-    """Fail where the forkserver could not import a module, about which it says nothing."""
+    """Import all modules, to raise what the forkserver ignores when it preloads them."""
     for module in modules:
         importlib.import_module(module)

@@ -1,8 +1,8 @@
-"""In turns, as DigiRL's multi-machine loop has it: all collect, wait for the slowest, then train.
+"""Synchronous rounds as in DigiRL's multi-machine loop: all collect, wait for the slowest, train.
 
 In a round every device plays the same number of tasks with the same weights. No collector begins
-anything until the last has finished; then the learner trains on what came and publishes; then the
-next round begins. It exists to be compared with: it has all the waits that asynchrony avoids.
+anything new until the last has finished; then the learner trains on what came and publishes; then
+the next round begins. It is a baseline: it has all the waits that asynchronous collection avoids.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class Rounds:
         self._owed: dict[int, int] = {}
 
     def begin(self, tasks: Mapping[int, int]) -> None:
-        """Have each of these collectors play that many tasks."""
+        """Begin a round: have each of these collectors play that many tasks."""
         with self._lock:
             self._round += 1
             self._owed = dict(tasks)
@@ -38,19 +38,19 @@ class Rounds:
             return self._round, self._owed.get(number, 0)
 
     def stored(self, number: int) -> None:
-        """A task was played; that all were, only the collector itself can say."""
+        """Count one task as played, but leave at least one owed: only `played` ends a round."""
         with self._lock:
             if self._owed.get(number):
                 self._owed[number] = max(1, self._owed[number] - 1)
 
     def played(self, number: int) -> None:
-        """The collector has played all tasks of the round."""
+        """Record that the collector has played all tasks of the round."""
         with self._lock:
             self._owed[number] = 0
         self._wake()
 
     def is_over(self, numbers: Iterable[int]) -> bool:
-        """Has each of these collectors played all that it was to play?"""
+        """Return whether these collectors have played all their tasks of the round."""
         with self._lock:
             return not any(self._owed.get(number, 0) for number in numbers)
 
@@ -73,11 +73,11 @@ class SynchronousCollection(AsynchronousCollection):
         self._playing = False
 
     def pace(self, learner: Learner) -> None:
-        """Nothing is late in a round: all play with what was published before it."""
+        """Let every episode start: all of a round use the weights published before it."""
         self.set_pace(Pace(learner.version, free=True))
 
     def wait(self, seconds: float) -> bool:
-        """Play a round, `seconds` of it at most; True when it is over."""
+        """Begin or continue a round for at most `seconds`; return whether it is over."""
         if not self._playing:
             numbers = self._registry.numbers()
             self._rounds.begin({number: self._tasks_per_round[number] for number in numbers})
@@ -90,5 +90,5 @@ class SynchronousCollection(AsynchronousCollection):
 
     @property
     def _round_is_over(self) -> bool:
-        """All have played, and what was played has its verdict."""
+        """Whether all tasks were played and have their verdicts."""
         return self._rounds.is_over(self._registry.numbers()) and not self._receiver.unjudged

@@ -1,12 +1,12 @@
 """A collector as a Ray actor: one call plays to the end of the run, or fails and is replaced.
 
 It calls the learner, never the other way round: it registers, delivers each trajectory and waits
-for its acknowledgement, and sends heartbeats, whose replies bring the pace, new weights and the
-end. Should the learner die, its calls wait until Ray has restarted it; episodes go on meanwhile.
+for its acknowledgement, and sends heartbeats, whose replies carry the pace, new weights and the
+order to stop. If the learner dies, calls wait until Ray has restarted it; episodes go on meanwhile.
 A collector that has had no reply for `LOST_SECONDS` abandons its episodes and fails, so that its
-phones are left alone within a minute of a cut.
-The collector in it is the same class as everywhere; a `Build` makes it, `ConfiguredBuild` by the
-settings of the run.
+phones are left alone within a minute of a lost connection.
+The collector inside is the class that every engine uses; a `Build` makes it, `ConfiguredBuild` from
+the settings of the run.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class LearnerLink:
     def play(self) -> None:
         """Play until the learner says that the run is over; then deregister.
 
-        From the first heartbeat on others follow, also while the first weights are fetched.
+        Heartbeats go on while the first weights are fetched.
         """
         offer = self._beat()
         beats = WatchedThreads("heartbeats", self._beat_on, self._end)
@@ -110,16 +110,16 @@ class LearnerLink:
         beats.join(self.lost_seconds)
 
     def _send_last_heartbeat(self) -> None:
-        """All phones hang, say: a last heartbeat tells the learner which and why."""
+        """Tell the learner which phones failed and why, for example when all of them hang."""
         self._last_full = -float("inf")
-        with suppress(LearnerGone, RayError):  # what has failed is raised, not this
+        with suppress(LearnerGone, RayError):  # the device's error is raised, not this
             self._beat()
 
     def _goes_on(self) -> bool:
         return not self._over.is_set()
 
     def _end(self) -> None:
-        """A thread has ended: if that is not the end of the run, it has failed."""
+        """Stop the collector if a thread ended before the run: that thread has failed."""
         if self._goes_on():
             self.collector.stop()
 
@@ -155,7 +155,7 @@ class LearnerLink:
         return offer
 
     def _reply(self, call: Any) -> Any:
-        """Wait for the learner's answer as long as for any other: a slow one is not a lost one."""
+        """Wait for an answer; raise `LearnerGone` after `lost_seconds`, the same for all calls."""
         try:
             return ray.get(call, timeout=self.lost_seconds)
         except GetTimeoutError:
@@ -174,14 +174,14 @@ class LearnerLink:
         )
 
     def _heard(self) -> None:
-        """A full heartbeat was answered."""
+        """Mark the refusals of a full heartbeat as received: it was answered."""
         if self.collector.refusals is not None:
             self.collector.refusals.sent()
 
 
 @dataclass
 class RayCollector:
-    """One collector of a run."""
+    """The actor: one collector of a run."""
 
     learner: Any
     number: int
@@ -193,7 +193,7 @@ class RayCollector:
     )  # False: a policy server decides for it
 
     def play(self) -> str:
-        """The whole life of the actor; returns its name when the run is over."""
+        """Play until the run is over; return the collector's name."""
         log_to_stderr()
         process = ray.get_runtime_context().get_actor_id()
         registration: Registration = ray.get(
@@ -228,10 +228,10 @@ class RayCollector:
 
 @dataclass(slots=True)
 class ConfiguredBuild:
-    """Builds collectors by the settings of the run (`wiring`).
+    """Builds collectors from the settings of the run (`wiring`).
 
-    Where each node has one policy for all (`engine.policy`), the collector opens no model: it asks
-    the policy server of its node, which may start later than the collector.
+    If each node has one policy for all (`engine.policy`), the collector opens no model: it asks the
+    policy server of its node, which may start later than the collector.
     """
 
     config: TrainingConfig
@@ -245,14 +245,14 @@ class ConfiguredBuild:
         admission: Admission,
         opened: ExitStack,
     ) -> Collector[Any]:
-        from distrl.agent.torch_device import use_threads  # loads torch, and only there
+        from distrl.agent.torch_device import use_threads  # loads torch: imported only when needed
         from distrl.engine.adb_wiring import recording_in
         from distrl.engine.ray.policy_server_pool import find_server
         from distrl.engine.wiring import build_collector
 
         run = RunDirectory(Path(self.run))
         run.make()
-        logs = run.path / "logs"  # of emulators, on the node where they are
+        logs = run.path / "logs"  # of emulators, on their own node
         logs.mkdir(exist_ok=True)
         batcher = None
         if self.config.one_policy_per_node:

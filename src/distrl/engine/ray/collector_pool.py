@@ -1,14 +1,14 @@
 """The collector actors of a run on a cluster: started, killed and replaced by their owner.
 
-A collector that dies, fails or is unresponsive is replaced, on whichever node has room, or as soon
-as one has: until then its actor waits in Ray's queue. Each exit is reported to the registry in the
-learner, which says after which pause another may start, or that this collector is given up. Where
-each node has one policy for all of its collectors (`engine.policy`), their servers are looked after
-as well (`policy_server_pool`). Nothing here waits.
+A collector that dies, fails or is unresponsive is replaced on whichever node has room; while none
+has, the new actor waits in Ray's queue. Each exit is reported to the registry in the learner, which
+answers with the pause before a restart, or that this collector is given up. If each node has one
+policy for all of its collectors (`engine.policy`), the pool also manages their policy servers
+(`policy_server_pool`). No method blocks.
 
-Ray restarts the learner by itself (`max_restarts`), and places everything. It does not restart
-collectors: its count of restarts has no time window and no pause, a lost node uses it up, a `play`
-that failed with an exception does not restart its actor, and an actor that hangs is never noticed.
+Ray restarts the learner (`max_restarts`) and places all actors. We do not let it restart
+collectors: its restart count has no time window and no pause, a lost node uses it up, a `play` that
+raised an exception does not restart its actor, and an actor that hangs is never noticed.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ SHORTEST_BEAT = 0.25  # seconds
 
 @dataclass(slots=True)
 class _Slot:
-    """One collector: it plays, or its exit is being reported, or it waits for its start."""
+    """One collector: playing, or its exit being reported, or waiting to be started."""
 
     number: int
     actor: Any = None
@@ -63,12 +63,12 @@ class RayCollectorPool:
         self._servers = PolicyServerPool(config, run, learner, say)
 
     def waited_for(self) -> list[Any]:
-        """Calls whose end is worth a look."""
+        """Return Ray references to wait on: when one is ready, call `look_after`."""
         calls = (slot.playing or slot.pause for slot in self._slots)
         return [call for call in calls if call is not None] + self._servers.waited_for()
 
     def look_after(self, now: float) -> None:
-        """Take note of exits, and start what is due."""
+        """Handle collectors that ended, and start those that are due; the same for servers."""
         for slot in self._slots:
             if slot.playing is not None and is_done(slot.playing):
                 self._on_exit(slot)
@@ -89,7 +89,7 @@ class RayCollectorPool:
                 ray.kill(slot.actor)
 
     def server_words(self) -> str:
-        """Where policy servers are, on one line; empty where every collector has a policy."""
+        """Return on one line where policy servers are; empty if collectors have their own."""
         return self._servers.words()
 
     @property
@@ -98,7 +98,7 @@ class RayCollectorPool:
         return self._servers.failure
 
     def kill(self) -> None:
-        """Kill all, also those that wait for a node."""
+        """Kill all actors, also those that still wait for a node."""
         for slot in self._slots:
             if slot.actor is not None:
                 ray.kill(slot.actor)
@@ -120,7 +120,7 @@ class RayCollectorPool:
         slot.playing, slot.start_at = slot.actor.play.remote(), None
 
     def _on_exit(self, slot: _Slot) -> None:
-        """It has ended with the run, or has failed, or was lost."""
+        """Handle an actor that has ended with the run, has failed, or was lost."""
         ray.kill(slot.actor)
         playing, slot.playing, slot.actor = slot.playing, None, None
         try:

@@ -1,7 +1,7 @@
 """Evaluations on a Ray cluster: an actor for each, which plays on phones of its own and ends.
 
-It takes no CPU of the cluster, so that it need not wait for collectors; on a GPU it takes as much
-as a collector does (`engine.collector_gpus`), and waits until that is free.
+The actor reserves no CPU, so that it need not wait for collectors; of a GPU it reserves as much as
+a collector does (`engine.collector_gpus`), and waits until that is free.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class RayEvaluation:
-    """One evaluation."""
+    """The actor: one evaluation."""
 
     def play(
         self,
@@ -33,8 +33,8 @@ class RayEvaluation:
         request: EvaluationRequest,
         weights: Mapping[str, Tensor] | None,
     ) -> Iterator[bytes]:
-        """Encoded trajectories, as they end."""
-        from distrl.engine.wiring import build_policy  # loads torch, and only there
+        """Yield each trajectory, encoded, as its episode ends."""
+        from distrl.engine.wiring import build_policy  # loads torch: imported only when needed
 
         policy = build_policy(config)
         if weights is not None:
@@ -66,9 +66,9 @@ class RayEvaluationLane:
 
 
 def evaluation_lane(config: TrainingConfig) -> RayEvaluationLane | None:
-    """None where evaluations take turns with training.
+    """Return what plays evaluations beside training; None if they alternate with it.
 
-    So it is in a run that only learns from a corpus, and where a GPU computes the policy and
+    They alternate in a run that only learns from a corpus, and if a GPU computes the policy and
     collectors have no share of one: a CPU would take too long.
     """
     slow = config.agent.policy.device != "cpu" and not config.engine.collector_gpus

@@ -1,9 +1,9 @@
 """The learner as a Ray actor: the whole run in its directory, and the calls that collectors make.
 
-Ray restarts it when it dies and repeats the calls that were under way: `train` resumes from the
+Ray restarts it when it dies and repeats the calls that were in progress: `train` resumes from the
 last checkpoint, a delivery that was stored before is acknowledged as known, and collectors notice
-nothing but a wait. Calls of collectors wait until the run is assembled. Nothing is decided here:
-`run_assembly`, `run.collection` and `supervision.collector_registry` do that.
+nothing but a delay. Calls of collectors block until the run is assembled. The decisions are made by
+`run_assembly`, `run.collection` and `supervision.collector_registry`; the actor only connects them.
 """
 
 from __future__ import annotations
@@ -52,19 +52,19 @@ from distrl.runs.run_records import Point, RunResult
 from distrl.runs.run_status import RunStatus
 from distrl.weights.weight_store import WeightStore
 
-# Threads for each kind of call. Deliveries wait while the learner is behind, and hold up no other.
+# Threads of each concurrency group. Deliveries may block without delaying calls of other groups.
 GROUPS = {"train": 1, "deliver": 16, "talk": 8, "copy": 1}
-ANSWER_SECONDS = 0.1  # between two looks whether the run has ended meanwhile
-KEPT = 1000  # sentences, and points of the metrics, that were not polled yet
+ANSWER_SECONDS = 0.1  # between two checks whether the run has ended
+KEPT = 1000  # messages, and metric points, kept for the next poll
 
 Kept = TypeVar("Kept")
 
 
 @dataclass(frozen=True, slots=True)
 class ViewUpdate:
-    """Sentences and points since the last update, and the status of the run."""
+    """Messages and metric points since the last update, and the status of the run."""
 
-    origin: str  # the process that counts; a restarted one counts anew
+    origin: str  # the learner's process: a restarted one counts from 0
     said: int  # sentences so far
     recorded: int  # points so far
     sentences: tuple[str, ...]
@@ -73,7 +73,7 @@ class ViewUpdate:
 
 
 class RemoteView:
-    """Implements `RunView` and `MetricSink`: kept for a process that polls for it."""
+    """Implements `RunView` and `MetricSink`: buffers everything for a process that polls."""
 
     def __init__(self) -> None:
         self._origin = secrets.token_hex(4)
@@ -98,10 +98,10 @@ class RemoteView:
             self._recorded += 1
 
     def close(self) -> None:
-        """Keep what there is: it may be polled once more."""
+        """Do nothing: the buffers may be polled once more."""
 
     def since(self, last: ViewUpdate | None) -> ViewUpdate:
-        """The update that follows `last`."""
+        """Return what is new since `last`; everything, if `last` is of another process."""
         with self._lock:
             known = last if last is not None and last.origin == self._origin else None
             return ViewUpdate(
@@ -117,7 +117,7 @@ class RemoteView:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Keep what there is: it may be polled once more."""
+        """Do nothing: the buffers may be polled once more."""
 
 
 def _newest(kept: deque[Kept], count: int) -> tuple[Kept, ...]:
@@ -128,8 +128,8 @@ class RemoteCollectors:
     """Hands deliveries from the threads of calls to the thread that stores them.
 
     Implements `Collectors` (`run.collection`): the thread of the collection takes all that has come
-    and stores it in one commit. Nothing is started, killed or told from here: the command that owns
-    the actors starts and kills them (`collector_pool`), and orders are the answers to heartbeats.
+    and stores it in one commit. This class starts, kills and calls no collector: the command that
+    owns the actors does that (`collector_pool`), and orders are the replies to heartbeats.
     """
 
     def __init__(self) -> None:
@@ -137,9 +137,9 @@ class RemoteCollectors:
         self._closed = False
 
     def deliver(self, encoded: bytes) -> Received | Refused:
-        """Return when the trajectory is durable, or was refused; later while the learner is behind.
+        """Block until the trajectory is durable or refused, longer while the learner is behind.
 
-        Any thread may call.
+        Thread-safe.
         """
         answer: Future[Received | Refused] = Future()
         self._deliveries.put((encoded, answer.set_result))
@@ -162,26 +162,26 @@ class RemoteCollectors:
             return arrived
 
     def look_after(self) -> None:
-        """Nothing: see above."""
+        """Do nothing: the command that owns the actors replaces them."""
 
     def close(self) -> None:
-        """Calls that wait for an answer get none."""
+        """Fail the calls of `deliver` that still wait for an answer."""
         self._closed = True
 
 
 @dataclass(frozen=True, slots=True)
 class RunSnapshot:
-    """The run as the command that started it shows it."""
+    """The state of a run, polled by the command that started it."""
 
     view_update: ViewUpdate
     learner: str  # its node
     collectors: tuple[CollectorInfo, ...]
     unresponsive: tuple[tuple[CollectorInfo, str], ...]  # and why they must be killed
-    began: bool = False  # has it worked in its directory?
+    began: bool = False  # whether it has worked in its directory
 
 
 class RayLearner:
-    """One run. `resumed`: it goes on from what is in the directory, as after every restart."""
+    """The actor: one run. `resumed`: continue from the directory, as after every restart."""
 
     def __init__(
         self,
@@ -208,7 +208,7 @@ class RayLearner:
 
     @ray.method(concurrency_group="train")
     def train(self) -> RunResult:
-        """To the end; `StopRequested` if `stop` was called before."""
+        """Train to the end; raise `StopRequested` if `stop` was called before that."""
         again = bool(ray.get_runtime_context().was_current_actor_reconstructed)
         self._stop.wake = self._arrivals.wake
         self._prepare(again=again)
@@ -230,9 +230,9 @@ class RayLearner:
         )
 
     def _prepare(self, *, again: bool) -> None:
-        """The directory may be on another machine than the command that made it.
+        """Make the run directory on this machine; raise `DataLost` if the run was elsewhere.
 
-        That machine has its `config.toml`, which proves nothing: metrics are what a learner writes.
+        `config.toml` is no proof of a run: the command writes it too. Metrics are a learner's own.
         """
         if self._run.metrics.exists():
             return
@@ -300,7 +300,7 @@ class RayLearner:
         version: int | None,
         live: LiveUpdate,
     ) -> tuple[HeartbeatReply, WeightRef | None]:
-        """`version`: the newest weights that the collector has; None: it needs none."""
+        """Return orders, and weights newer than `version` (None: the collector needs none)."""
         orders = self._when_ready().heartbeat(info, in_flight, full)
         self._live.take(info.name, live)
         orders = replace(orders, watched=self._live.watched)
@@ -314,7 +314,7 @@ class RayLearner:
 
     @ray.method(concurrency_group="talk")
     def newer_weights(self, version: int) -> WeightRef | None:
-        """Newer weights than these, for a policy server to fetch."""
+        """Return weights newer than `version` for a policy server to fetch, if there are any."""
         self._when_ready()
         return self._offer(version)
 
@@ -356,7 +356,7 @@ class RayLearner:
 
     @ray.method(concurrency_group="talk")
     def report_exit(self, number: int, places: Several[str]) -> float | None:
-        """A collector has died, and these nodes are alive; seconds until another may start."""
+        """Record an exit (`places`: live nodes); return seconds to a restart, None: given up."""
         registry = self._when_ready()
         nodes = [info.place for info in registry.collectors() if info.number == number]
         lost = bool(nodes) and nodes[0] not in places
@@ -372,5 +372,5 @@ class RayLearner:
 
 def learner_actor(**options: Any) -> Any:
     """The actor class, to be started with `.remote`."""
-    remote: Any = ray.remote  # its types know nothing of groups
+    remote: Any = ray.remote  # its types lack concurrency groups
     return remote(concurrency_groups=GROUPS)(RayLearner).options(**options)

@@ -1,8 +1,8 @@
-"""Ask the nodes of a cluster about their phones over adb, before a run starts.
+"""Check the phones of a cluster's nodes over adb, before a run starts.
 
-On each node that has phones a short task leases those that are free there, asks for their owners'
-consent and for the size of their screens, and gives them back. The learner asks before it takes
-collectors, so that what cannot work is one sentence and not a row of failed starts.
+On each node with phones a short task leases the free ones, checks their owners' consent and the
+size of their screens, and releases them. The learner does this before it accepts collectors, so
+that a setup that cannot work is one error message and not a series of failed starts.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ from distrl.engine.ray.placement import Node, alive_nodes, phone_resource
 from distrl.errors import DeviceTimeout, DistrlError
 from distrl.process_environment import ONE_THREAD, WANTED
 
-LOOK_SECONDS = 300.0  # for all nodes together; a lost phone is waited for 30
+LOOK_SECONDS = 300.0  # for all nodes together; one lost phone takes 30 of them
 
 log = logging.getLogger(__name__)
 
 
 def check_node_phones(config: TrainingConfig, folder: Path) -> Sizes:
-    """Raise what is wrong with the phones of a run on a cluster; return the sizes of screens."""
+    """Raise if the phones of a run on a cluster cannot be used; return their screen sizes."""
     if config.devices.kind != "adb":
         return check_phones(config, folder)
     calls = {
@@ -55,7 +55,7 @@ def check_node_phones(config: TrainingConfig, folder: Path) -> Sizes:
 
 
 def nodes_to_ask(config: TrainingConfig, nodes: list[Node]) -> list[tuple[Node, int]]:
-    """Nodes with phones, and how many of theirs the run can use; a node alone has them all."""
+    """Return nodes with phones and how many the run can use there; a single node has them all."""
     count, resource = config.devices.count, phone_resource(config, nodes)
     if resource is None:
         return [(node, count) for node in nodes] if len(nodes) == 1 else []
@@ -64,7 +64,7 @@ def nodes_to_ask(config: TrainingConfig, nodes: list[Node]) -> list[tuple[Node, 
 
 
 def look_at_free_phones(config: TrainingConfig, folder: str, wanted: int) -> Sizes:
-    """On the node: look at so many phones, or fewer where other runs have leased some."""
+    """Check `wanted` phones of this node, or fewer if other runs have leased some."""
     server = running_server(config.devices.android.adb_port)
     with ExitStack() as opened:
         free = reserve_serials(
@@ -91,7 +91,7 @@ def _answer(call: Any, node: Node) -> Sizes:
         if isinstance(error.cause, DistrlError):
             raise error.cause from None
         raise
-    except RayError as error:  # its collectors wait for it, or go elsewhere
+    except RayError as error:  # the node is lost: its collectors wait, or go elsewhere
         log.warning("%s was lost while its phones were looked at: %s", node.place, error)
         return {}
     return sizes

@@ -1,22 +1,22 @@
 """The newest weights of a node: mapped from Ray's shared memory, checked by the first process.
 
-Every process of a node that fetches an object of Ray is given the same read-only memory; it is the
-same as long as one of them keeps it. The tensors lie in that memory, so that neither time nor
-memory grows with the number of collectors, and nothing is written to a disk.
+All processes of a node that fetch the same Ray object get the same read-only memory, as long as one
+of them holds it. The tensors are views of that memory, so that neither time nor memory grows with
+the number of collectors, and nothing is written to a disk.
 
 What it promises:
 
-- Nobody gets tensors of bytes that were not checked. Of each object the first process checks the
-  digest, while the others wait for it (`lock`). A process holds a shared lock on the object's
-  marker (`OBJECT.checked`) as long as its tensors live; where that lock is held, the bytes in
-  memory are those that were checked. Where nobody holds it, Ray may have fetched the object anew,
-  and it is checked anew.
-- The kernel gives back the locks of a process that dies: it blocks nobody, and marks nothing as
+- Nobody gets tensors of bytes that were not checked. The first process to load an object checks
+  its digest, while the others wait (`lock`). A process holds a shared lock on the object's marker
+  (`OBJECT.checked`) as long as its tensors live; while anybody holds that lock, the bytes in memory
+  are those that were checked. If nobody holds it, Ray may have fetched the object anew, and it is
+  checked again.
+- The kernel releases the locks of a process that dies: it blocks nobody, and marks nothing as
   checked.
-- Memory and lock are given back with the last tensor.
+- Memory and lock are released with the last tensor.
 
-Without a folder of our own for the locks each process checks for itself. Nobody may write into the
-tensors: the memory belongs to all processes of the node, and PyTorch does not guard it.
+Without a private folder for the locks each process checks for itself. Nobody may write to the
+tensors: all processes of the node share the memory, and PyTorch does not protect it.
 """
 
 from __future__ import annotations
@@ -49,25 +49,25 @@ class NodeWeights:
         self.folder = within / f"distrl-weights-{os.getuid()}-{node}"
 
     def load(self, digest: str, identity: str, fetch: Fetch) -> dict[str, Any]:
-        """The tensors of a file, in the memory that `fetch` gives.
+        """Return the tensors of a weight file, as views of the memory that `fetch` returns.
 
-        `identity`: of Ray's object. All processes that fetch it while one of them keeps it are
-        given the same memory.
-        `CorruptWeights`: what was fetched does not have that digest.
+        `identity`: the id of Ray's object. All processes that fetch it while one of them holds it
+        get the same memory.
+        Raise `CorruptWeights` if what was fetched has another digest.
         """
-        from distrl.agent.weight_view import view_weights  # loads torch, and only there
+        from distrl.agent.weight_view import view_weights  # loads torch: imported only when needed
 
-        content = fetch()  # kept from here on: what others have checked stays what we have
+        content = fetch()  # held from here on, so our memory stays what others have checked
         try:
             checked = self._checked(content, digest, identity)
-        except (OSError, StorageError):  # no room, or no folder of ours
+        except (OSError, StorageError):  # disk full, or no private folder
             check_weights(content.data, digest)
         else:
             weakref.finalize(content, os.close, checked)
         return view_weights(content)
 
     def _checked(self, content: NDArray[np.uint8], digest: str, identity: str) -> int:
-        """The marker, open and locked by this process, of bytes that are right."""
+        """Check the bytes unless another process did; return the marker, open and locked."""
         with self._locked(), ExitStack() as opened:
             marker = self._open(f"{identity}.checked")
             opened.callback(os.close, marker)
@@ -80,7 +80,7 @@ class NodeWeights:
 
     @staticmethod
     def _is_held(marker: int) -> bool:
-        """Does another process, or another load of this one, have the checked bytes?"""
+        """Return whether another process, or load of this one, holds the checked bytes."""
         try:
             fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -89,7 +89,7 @@ class NodeWeights:
 
     def _remove_others(self, identity: str) -> None:
         for older in self.folder.glob("*.checked"):
-            if older.stem != identity:  # who asks for it yet finds no marker, and checks
+            if older.stem != identity:  # later loads of it find no marker, and check
                 older.unlink(missing_ok=True)
 
     @contextmanager
@@ -106,5 +106,5 @@ class NodeWeights:
         return os.open(self.folder / name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
 
     def close(self) -> None:
-        """Remove the markers. Those that have mapped weights keep them; who comes later checks."""
+        """Remove the markers. Mapped weights stay mapped; later loads check again."""
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -1,14 +1,14 @@
 """Which part of a run goes to which node of the cluster, and where a process is.
 
-The learner goes to a node with a GPU where there is one, else to the node that the command runs on,
-and stays there, also when the run is resumed: its directory is on that node's disk, unless all see
-it (`shared_storage`). It is bound to the node's address, not to its id: a node that was cut off and
-joins again has another id, and its disk is the same.
+The learner goes to a node with a GPU if there is one, else to the node that the command runs on. It
+stays there, also when the run is resumed: its directory is on that node's disk, unless all nodes
+share one (`shared_storage`). It is bound to the node's address, not to its id: a node that was cut
+off and joins again has another id, but the same disk.
 
-A collector takes as many phones of a node as it looks after, of the resource that `engine.phones`
-names; where that is auto and no node has phones, it takes a share of the CPUs. Ray decides which
-node that is, has collectors wait while there is none, and takes a node into use when it joins. A
-policy server goes to the node whose collectors ask it, and nowhere else.
+A collector reserves one unit for each of its phones, of the resource that `engine.phones` names; if
+that is auto and no node has phones, it reserves a share of the CPUs. Ray picks the node, queues
+collectors while there is none, and uses a node as soon as it joins. A policy server goes to the
+node whose collectors ask it, and nowhere else.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ from distrl.errors import ClusterUnreachable
 from distrl.process_environment import ONE_THREAD, WANTED
 from distrl.watched_threads import WatchedThreads
 
-HEAD_SECONDS = 40.0  # for an answer of the head; one that is started again takes some
-ANSWER_SECONDS = 10  # of these for one question
+HEAD_SECONDS = 40.0  # for an answer of the head, which may be restarting
+ANSWER_SECONDS = 10  # of these for one request
 AGAIN_SECONDS = 0.5  # before the head is asked again
 LEARNER_RESTARTS = 20  # by Ray: a learner that dies more often than that does not get better
 ANYWHERE = ("simulated", "browser")  # kinds of devices that need nothing of a node but CPUs
@@ -52,26 +52,26 @@ class Node:
 
 
 def place_of(address: str, node_id: str) -> str:
-    """What people call a node; two nodes on one machine have two names."""
+    """Return a node's name for people; two nodes on one machine have different names."""
     return f"{address}/{node_id[:6]}"
 
 
 def this_place() -> str:
-    """The node of this process."""
+    """Return the name of this process's node."""
     return place_of(get_node_ip_address(), ray.get_runtime_context().get_node_id())
 
 
 def is_done(call: Any) -> bool:
-    """Has a call to an actor an answer, or an error? Never waits."""
+    """Return whether a call to an actor has a result or an error. Never blocks."""
     return bool(ray.wait([call], timeout=0)[0])
 
 
 def alive_nodes() -> list[Node]:
-    """The nodes by the head; `ClusterUnreachable`: it has not answered for `HEAD_SECONDS`.
+    """Ask the head for the live nodes; raise `ClusterUnreachable` after `HEAD_SECONDS`.
 
-    `ray.nodes()` has no deadline. A question that was on its way when the link was cut is asked
-    again, for ever, by a Ray that ends the whole process when the answer is that its token is not
-    known any more, as after a `disconnect`. So we ask the head ourselves, with a deadline.
+    `ray.nodes()` has no deadline. A request that was in flight when the link was cut is retried by
+    Ray for ever, and Ray ends the whole process if the answer is that its token is not known any
+    more, as after a `disconnect`. So we ask the head ourselves, with a deadline.
     """
     answer: Future[list[Node]] = Future()
     until, address = time.monotonic() + HEAD_SECONDS, head_address()
@@ -93,7 +93,7 @@ def _ask_head(answer: Future[list[Node]], address: str, until: float) -> None:
             found = control_store(address).get_all_node_info(timeout=ANSWER_SECONDS).values()
             answer.set_result([_node(each) for each in found if each.state == each.ALIVE])
             return
-        except RayError:  # it is being started again
+        except RayError:  # the head is being restarted
             time.sleep(AGAIN_SECONDS)
 
 
@@ -111,9 +111,9 @@ def _node(info: Any) -> Node:
 def learner_node(
     nodes: list[Node], here: str, gpus: int = 1, home: LearnerHome | None = None
 ) -> Node | None:
-    """Where the learner goes; None: where it was before (`home`) is no node of the cluster now.
+    """Return the learner's node; None if the one it was on (`home`) is not in the cluster now.
 
-    `here`: the id of the node that the command runs on; `gpus`: that share each update.
+    `here`: the id of the node that the command runs on; `gpus`: how many share each update.
     """
     if home is not None:
         names = [node for node in nodes if node.hostname == home.hostname]
@@ -144,7 +144,7 @@ def learner_options(
 
 
 def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
-    """The settings of a process that only runs the policy, on that device, in full precision."""
+    """Return settings to only run the policy, on that torch device, in full precision."""
     policy = replace(config.agent.policy, device=device)
     learner = replace(config.learning.learner, precision="full")
     return replace(
@@ -155,7 +155,7 @@ def computing_on(device: str, config: TrainingConfig) -> TrainingConfig:
 
 
 def server_options(node: Node, gpus: float) -> dict[str, Any]:
-    """For the policy server of that node. Without a GPU it may use all cores of the node."""
+    """Return the options of a node's policy server; without a GPU it may use all cores."""
     threads = "1" if gpus else str(max(1, int(node.resources.get("CPU", 1.0))))
     return {
         "num_cpus": 0,
@@ -167,9 +167,9 @@ def server_options(node: Node, gpus: float) -> dict[str, Any]:
 
 
 def phone_resource(config: TrainingConfig, nodes: list[Node]) -> str | None:
-    """The resource that a collector takes for each of its phones; None: it takes CPUs.
+    """Return the resource that a collector reserves for each phone; None: it reserves CPUs.
 
-    Among several environments, devices that any node can have leave those resources to the others.
+    In a run of several environments, devices that can run on any node reserve no phones.
     """
     if config.environment and config.devices.kind in ANYWHERE:
         return None

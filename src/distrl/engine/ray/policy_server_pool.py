@@ -49,7 +49,7 @@ log = logging.getLogger(__name__)
 
 
 class RayPolicyServer:
-    """The server of a node. `name` is for messages, and seeds its draws.
+    """The actor: the server of a node. `name` appears in messages and seeds its sampling.
 
     One call, `serve`, opens the model, fetches the newest weights and answers until it is killed or
     fails. Newer weights are fetched while it decides, and loaded between two batches.
@@ -69,7 +69,7 @@ class RayPolicyServer:
     @ray.method(concurrency_group="serve")
     def serve(self) -> None:
         """Load the model and answer requests; returns only on a failure."""
-        from distrl.engine.wiring import build_server  # loads torch, and only there
+        from distrl.engine.wiring import build_server  # loads torch: imported only when needed
 
         log_to_stderr()
         weight_receiver = WeightReceiver()
@@ -140,7 +140,7 @@ class RayServerLine:
         answer: Future[Decision] = Future()
         try:
             asked = self._actor.ask.remote(session, observation).future()
-        except RayError as error:  # no room in the object store, for one
+        except RayError as error:  # for example no room in the object store
             raise _unreachable(error) from error
         asked.add_done_callback(partial(_hand_on, answer))
         return answer
@@ -154,9 +154,9 @@ class RayServerLine:
 
 
 def find_server(run: str, place: str) -> RayServerLine | None:
-    """The server of that node, perhaps not ready yet; None if there is none.
+    """Return the server of that node, perhaps not ready yet; None if there is none.
 
-    `PolicyServerGone`: nobody knows, since the head of the cluster did not answer.
+    Raise `PolicyServerGone` if the head of the cluster does not answer.
     """
     try:
         return RayServerLine(ray.get_actor(server_name(run, place)))
@@ -167,7 +167,7 @@ def find_server(run: str, place: str) -> RayServerLine | None:
 
 
 def _got(reference: Any, seconds: float) -> Any:
-    """The result of a call; None: not yet. An error of the server itself is raised as it is."""
+    """Return the result of a call, None if not ready yet. Raise the server's own errors as is."""
     try:
         return ray.get(reference, timeout=seconds)
     except GetTimeoutError:
@@ -179,7 +179,7 @@ def _got(reference: Any, seconds: float) -> Any:
 
 
 def _hand_on(answer: Future[Decision], asked: Future[Decision]) -> None:
-    """Complete the answer as the call ended. An error of the server itself stays as it is."""
+    """Copy the outcome of a call to `answer`; the server's own errors stay as they are."""
     error = asked.exception()
     if error is None:
         answer.set_result(asked.result())
@@ -250,7 +250,7 @@ class PolicyServerPool:
                 self._count += 1
 
     def _gpus(self, node: Node, learner: str) -> float:
-        """Its share of the node's GPUs; 0 where the learner has them all."""
+        """Return the server's share of the GPUs; 0 if the node has too few beside the learner's."""
         share = self._config.engine.server_gpus
         free = node.resources.get("GPU", 0.0) - (1.0 if node.place == learner else 0.0)
         return share if share <= free else 0.0
@@ -296,7 +296,7 @@ class PolicyServerPool:
 
     def _start(self, server: _Server, now: float) -> None:
         if not self._name_is_free(server.node.place):
-            return  # the one before was killed a moment ago and still has it
+            return  # the previous one was just killed and still has the name
         config, place = self._config, server.node.place
         device = config.agent.policy.device if server.gpus else "cpu"
         options = server_options(server.node, server.gpus)
@@ -311,7 +311,7 @@ class PolicyServerPool:
         try:
             return find_server(self._run, place) is None
         except PolicyServerGone:
-            return False  # nobody knows: asked again at the next look
+            return False  # unknown: the next `look_after` asks again
 
     def _poll(self, server: _Server, now: float) -> None:
         if server.reporting is not None and is_done(server.reporting):
@@ -329,7 +329,7 @@ class PolicyServerPool:
         try:
             report: ServerReport | None = ray.get(reporting)
         except RayError:
-            return  # the end of its long call says why
+            return  # the result of `serve` tells why
         if report is None:
             return  # still loading its model
         if server.report is None:

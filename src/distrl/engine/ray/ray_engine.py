@@ -1,15 +1,15 @@
-"""A run on a Ray cluster, as the command that starts it sees it.
+"""A run on a Ray cluster, from the side of the command that starts it.
 
     learner      an actor (`learner_actor`); Ray restarts it, and it resumes from its checkpoint
     collectors   actors (`collector_actor`) wherever there are phones (`placement`), started and
                  replaced by a `collector_pool`
-    servers      actors (`policy_server_pool`), one on each node that has collectors, where these
-                 have no policy of their own
-    replica      an actor (`run_replica`) on another machine than the learner, that keeps a copy of
-                 the run there, unless all see one disk
+    servers      actors (`policy_server_pool`), one on each node that has collectors, if these have
+                 no policy of their own
+    replica      an actor (`run_replica`) on another machine than the learner, which keeps a copy of
+                 the run there, unless all nodes share a disk
 
-This process owns them all, shows how the run goes, and passes Ctrl-C on. When it ends, so do they;
-the run can be resumed.
+This process owns all these actors, shows the progress of the run, and passes Ctrl-C on. The actors
+end with it; the run can be resumed.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import RunResult
 
 LOOK_SECONDS = 0.25  # between two looks at the run
-NODE_LOOK_SECONDS = 2.0  # between two looks whether the learner's node is there
-NODE_SECONDS = 600.0  # that it, or the command's own node, may be cut off
+NODE_LOOK_SECONDS = 2.0  # between two checks of the learner's node
+NODE_SECONDS = 600.0  # for which it, or the command's own node, may be cut off
 REJOINS = 20  # of the command's node in one run
 
 
@@ -78,7 +78,7 @@ class RayEngine:
         self._node: Node | None = None  # of the learner
         self._node_gone: float | None = None  # since when
         self._node_looked = -float("inf")
-        self._remembered: LearnerHome | None = None  # where the learner is, as it was written down
+        self._remembered: LearnerHome | None = None  # the learner's machine, as last recorded
         self._replica: ReplicaPool | None = None
 
     def stop(self) -> None:
@@ -86,10 +86,10 @@ class RayEngine:
         self._stop.ask()
 
     def train(self, *, resumed: bool = False, accept_losses: bool = False) -> RunResult:
-        """Train to the end. `StopRequested`: it was stopped before.
+        """Train to the end; raise `StopRequested` if it was stopped before that.
 
-        Where the cluster has given up the node of this command, because its link was cut, Ray has
-        ended all actors of the run; it is resumed when the node has joined again.
+        If the cluster gives up the node of this command because its link was cut, Ray ends all
+        actors of the run; the run is resumed when the node has joined again.
         """
         connect(self.config.engine.address or None, needs=self._needs())
         rejoins = 0
@@ -108,7 +108,7 @@ class RayEngine:
             disconnect()
 
     def _may_rejoin(self, error: LearnerGone | ClusterUnreachable) -> bool:
-        """Has the cluster given up the node that this process joined it by?"""
+        """Return whether the cluster has given up this process's node, or cannot be reached."""
         if self._is_private or isinstance(error, ClusterUnreachable):
             return not self._is_private
         ours = ray.get_runtime_context().get_node_id()
@@ -138,7 +138,7 @@ class RayEngine:
         return self.config.engine.address in {"", "local"}
 
     def _needs(self) -> dict[str, float]:
-        """What the cluster must have; a private one is given phones for all collectors."""
+        """Return the resources that the cluster must have: for all collectors, if private."""
         settings = self.config.engine
         if settings.phones == "auto":
             return {}
@@ -184,11 +184,11 @@ class RayEngine:
     def _learner_node(
         self, home: LearnerHome | None, *, began_here: bool, accept_losses: bool
     ) -> Node:
-        """The node of the learner: where it was before, if that is a node of the cluster now.
+        """Return the learner's node: where it was before, if that is in the cluster now.
 
-        Where it is not, any other will do if the run can be seen from here as well (a disk that all
-        see, though `shared_storage` was not said); else the one that has a copy of the run; else
-        any other if the run is to start over.
+        Else: any node, if the run's directory is here as well (a shared disk, though
+        `shared_storage` is not set); else the node that has a copy of the run; else any node, if
+        the run may start over.
         """
         nodes, here = alive_nodes(), ray.get_runtime_context().get_node_id()
         gpus = self.config.learning.gpus
@@ -225,7 +225,7 @@ class RayEngine:
     # While it goes on ---------------------------------------------------------------------------
 
     def _look_after(self, learner: Any, training: Any, pool: RayCollectorPool) -> None:
-        """Until the training has ended, or failed."""
+        """Manage the actors until the training has ended or failed."""
         last: RunSnapshot | None = None
         here = ray.get_runtime_context().get_node_id()
         looking, looked, told_to_stop = learner.look.remote(None), time.monotonic(), False
@@ -249,7 +249,7 @@ class RayEngine:
         self._show(learner.look.remote(last.view_update if last else None), last, pool)
 
     def _remember_home(self, snapshot: RunSnapshot) -> None:
-        """Once there is something to lose, write down on which machine it is."""
+        """Record the learner's machine in the directory, once the run has something to lose."""
         if self._node is None or not snapshot.began:
             return
         copy = self._replica.host if self._replica else None
@@ -259,7 +259,7 @@ class RayEngine:
             write_home(self.directory, home)
 
     def _check_node(self, now: float) -> None:
-        """Say that the learner's node is gone; raise when it has not come back in time."""
+        """Report a lost learner node; raise `LearnerGone` if it does not come back in time."""
         if now - self._node_looked < NODE_LOOK_SECONDS or self._node is None:
             return
         self._node_looked = now
@@ -290,7 +290,7 @@ class RayEngine:
     ) -> RunSnapshot | None:
         try:
             snapshot: RunSnapshot = ray.get(looking)
-        except RayError:  # the learner is gone: how its training ended says why
+        except RayError:  # the learner is gone: the result of `train` tells why
             return last
         for sentence in snapshot.view_update.sentences:
             self._view.say(sentence)
@@ -305,7 +305,7 @@ class RayEngine:
 
 
 def placement_words(snapshot: RunSnapshot, servers: str = "") -> str:
-    """Where all parts of the run are, on one line."""
+    """Describe on one line where all parts of the run are."""
     places = Counter(info.place for info in snapshot.collectors)
     on_nodes = ", ".join(f"{place} x {count}" for place, count in sorted(places.items()))
     words = f"learner {snapshot.learner} · collectors {on_nodes or 'none yet'}"

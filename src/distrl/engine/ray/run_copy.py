@@ -2,13 +2,13 @@
 
 `RunCopy` promises:
 
-- At every moment the directory is a run that can be resumed, as of the last time it was up to date:
-  trajectories are written before the checkpoint and the logs that name them.
-- An older copy stays as it is until there is a newer one that is complete: that one is made in the
-  folder `.copying` beside it, and put in its place entry by entry. Should the process be killed in
-  that moment, the directory says that it is not complete, and the next `begin` goes on with it.
-- `replica.json` says that the directory is a copy, of which machine and of when. A resume of a copy
-  is refused unless losses are accepted (`engine.run.losses`).
+- At any moment the run can be resumed from the directory, in the state of the last update:
+  trajectories are written before the checkpoint and the logs that refer to them.
+- An older copy stays as it is until a newer one is complete: that one is made in its subfolder
+  `.copying`, and moved into place entry by entry. If the process is killed during that move, the
+  directory is marked as not complete, and the next `begin` finishes the move.
+- `replica.json` marks the directory as a copy, from which machine and when. A resume of a copy is
+  refused unless losses are accepted (`engine.run.losses`).
 - A directory that a learner has worked in is never overwritten.
 """
 
@@ -41,7 +41,7 @@ FOLDERS = ("trajectories", "checkpoints", "weights", "pictures")
 
 
 def list_files(run: RunDirectory) -> dict[str, int]:
-    """Bytes of each file of the run that a copy needs, by name; none before it has begun."""
+    """Return the size of each file that a copy needs, by name; none before the run has begun."""
     if not run.metrics.exists():
         return {}
     return {str(each.relative_to(run.path)): each.stat().st_size for each in _files(run)}
@@ -58,7 +58,7 @@ def _files(run: RunDirectory) -> Iterator[Path]:
 
 
 def read_part(run: RunDirectory, name: str, offset: int) -> bytes:
-    """At most `PART_BYTES` of a listed file."""
+    """Return at most `PART_BYTES` of a listed file, from `offset` on."""
     with (run.path / name).open("rb") as file:
         file.seek(offset)
         return file.read(PART_BYTES)
@@ -73,7 +73,7 @@ def read_rows(run: RunDirectory, after: int) -> StoreRows:
 
 @dataclass(frozen=True, slots=True)
 class RunSource:
-    """The calls by which a copy is made."""
+    """The calls to the learner by which a copy is made."""
 
     files: Callable[[], dict[str, int]]
     part: Callable[[str, int], bytes]
@@ -93,7 +93,7 @@ class RunCopy:
         self._store = store
 
     def begin(self) -> bool:
-        """Make room for a new copy; False: a learner has worked here, and nothing is touched."""
+        """Prepare for a new copy; return False, touching nothing, if a learner has worked here."""
         if self._is_the_run_itself():
             return False
         if self._draft.replica.exists():  # complete, and the process that made it was killed
@@ -104,7 +104,7 @@ class RunCopy:
         return True
 
     def update(self, learner: LearnerHome, host: LearnerHome, now: float) -> bool:
-        """Copy what changed; False: the run has not begun."""
+        """Copy what changed; return False if the run has not begun."""
         files = self._source.files()
         if not files:
             return False
@@ -124,11 +124,11 @@ class RunCopy:
         return True
 
     def _is_the_run_itself(self) -> bool:
-        """Has a learner worked in this directory, as on a disk that both machines see?"""
+        """Return whether a learner has worked in this directory, as on a shared disk."""
         return self._place.metrics.exists() and not self._place.replica.exists()
 
     def _check_not_the_run_itself(self) -> None:
-        """A learner may have begun since `begin`."""
+        """Raise `DirectoryInUse` if a learner has begun to work here since `begin`."""
         if self._is_the_run_itself():
             self._discard_draft()
             raise DirectoryInUse(
@@ -146,15 +146,15 @@ class RunCopy:
                 shutil.rmtree(each)
 
     def _put_in_place(self) -> None:
-        """Move the finished draft to where the copy belongs; until all is there, its note says so.
+        """Move the finished draft into place; meanwhile `replica.json` says "not complete".
 
-        Can be called again for what is left of it.
+        Can be called again to finish a move that was interrupted.
         """
         note = decode_line(self._draft.replica.read_bytes(), ReplicaNote)
         _write_note(self._place, replace(note, written=0.0))
         for each in sorted(self._draft.path.iterdir(), key=_place_in_order):
             if each.name.startswith("."):
-                continue  # an older folder
+                continue  # a replaced folder of an older copy
             place = self._place.path / each.name
             if each.is_dir() and place.exists():
                 place.rename(each.with_name(f".older-{each.name}"))
@@ -183,7 +183,10 @@ class RunCopy:
                 shutil.rmtree(older)
 
     def _copy_file(self, name: str, size: int) -> None:
-        """Logs grow by whole lines (half a one may be taken back), pictures and weights not."""
+        """Rewrite a JSON or TOML file; append to any other.
+
+        An incomplete last line of a log is dropped first, as the learner may have removed it.
+        """
         path = self._run.path / name
         path.parent.mkdir(parents=True, exist_ok=True)
         if path.suffix in (".json", ".toml"):
@@ -214,6 +217,6 @@ def _write_note(run: RunDirectory, note: ReplicaNote) -> None:
 
 
 def _place_in_order(path: Path) -> tuple[bool, bool, bool, bool]:
-    """Trajectories before what names them, the note of progress after that, `replica.json` last."""
+    """Sort key: trajectories before what names them, then `progress.json`, then `replica.json`."""
     name = path.name
     return (name == "replica.json", name == "progress.json", path.is_file(), name != FOLDERS[0])

@@ -3,12 +3,12 @@
 Without shared storage a run is on one disk. A `RunReplica` is an actor on another machine: every
 `COPY_SECONDS` it asks the learner for what changed (settings, logs, the newest checkpoint and
 weights, trajectories) and keeps it in a run directory of the same path on its own disk (`run_copy`
-says what that promises). On a disk that all nodes see, there is no copy.
+states the guarantees). With shared storage there is no copy.
 
-It calls the learner, as collectors do; should the learner restart, its calls wait. `ReplicaPool` is
-for the command that owns the actor: it picks the machine and replaces what was lost. A machine that
-failed, whose disk is full say, is tried again after pauses that grow (`MachinePauses`). rsync over
-ssh would need keys between the nodes; Ray's own copies (object store) do not survive their owner.
+It calls the learner, as collectors do; if the learner restarts, its calls wait. `ReplicaPool` is
+for the command that owns the actor: it picks the machine and replaces a lost actor. A machine that
+failed, for example on a full disk, is tried again after growing pauses (`MachinePauses`). rsync
+over ssh would need keys between the nodes; objects in Ray's store do not survive their owner.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class RunReplica:
 
     @ray.method(concurrency_group="keep")
     def keep(self) -> bool:
-        """False: there can be no copy on this machine. Returns in no other case."""
+        """Keep the copy up to date for ever; return False only if none can be kept here."""
         try:
             if not self._copy.begin():
                 return False
@@ -74,14 +74,14 @@ class RunReplica:
                 if not isinstance(error.cause, FileNotFoundError):  # a checkpoint that was replaced
                     raise
             except FileNotFoundError:
-                pass  # the same
+                pass  # as above
             except OSError as error:
                 raise storage_error(error, "copying the run") from error
             time.sleep(COPY_SECONDS)
 
     @ray.method(concurrency_group="talk")
     def free_bytes(self) -> int:
-        """On the disk of the copy."""
+        """Return the free bytes on the disk of the copy."""
         return shutil.disk_usage(next(each for each in self._parents if each.exists())).free
 
     @ray.method(concurrency_group="talk")
@@ -91,21 +91,21 @@ class RunReplica:
 
 
 def replica_actor(node: Node) -> Any:
-    remote: Any = ray.remote  # its types know nothing of groups
+    remote: Any = ray.remote  # its types lack concurrency groups
     return remote(concurrency_groups={"keep": 1, "talk": 1})(RunReplica).options(
         num_cpus=0, max_restarts=0, resources={f"node:{node.address}": 0.001}
     )
 
 
 class MachinePauses:
-    """When a machine that could not keep a copy is tried again: the pauses double."""
+    """Pauses before a machine that could not keep a copy is tried again; they double."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}
         self._pauses: dict[str, float] = {}
 
     def failed(self, address: str, now: float) -> float:
-        """The pause in seconds from now on."""
+        """Record a failure; return the pause in seconds."""
         pause = min(2.0 * self._pauses.get(address, PAUSE_SECONDS / 2.0), MAX_PAUSE_SECONDS)
         self._pauses[address] = pause
         self._until[address] = now + pause
@@ -144,14 +144,14 @@ class ReplicaPool:
         self._actor: Any = None
         self._keeping: Any = None
         self._completing: Any = None
-        self._asking: Any = None  # how much is free there
-        self._told: set[str] = set()  # addresses of machines whose disks were said to be small
+        self._asking: Any = None  # the call of `free_bytes`, while it is open
+        self._told: set[str] = set()  # addresses of machines with a reported small disk
         self._start_at = 0.0
         self._pauses = MachinePauses()
         self.host: LearnerHome | None = None  # the machine that has a complete copy
 
     def look_after(self, now: float, here: str) -> None:
-        """Start, replace, take note of a complete copy; `here`: the id of the command's node."""
+        """Start or replace the actor, note a complete copy; `here`: id of the command's node."""
         if self._keeping is not None:
             self._look(now)
         elif now >= self._start_at:
@@ -161,7 +161,7 @@ class ReplicaPool:
                 self._start(node)
 
     def choose(self, nodes: Collection[Node], here: str, now: float) -> Node | None:
-        """The machine for the next copy; None: there is none now."""
+        """Return the machine for the next copy; None if there is none now."""
         others = [
             node
             for node in nodes
@@ -181,13 +181,13 @@ class ReplicaPool:
             self.host = None
 
     def completed(self, node: Node) -> None:
-        """There is a complete copy on that machine."""
+        """Record that there is a complete copy on that machine."""
         self._pauses.succeeded(node.address)
         self.host = LearnerHome(node.hostname, node.address)
         self._say(f"a copy of the run is kept on {self.host}, in {self._path}")
 
     def look_at_disk(self, node: Node, free: int) -> None:
-        """Say, once, where a copy may need more than there is."""
+        """Warn, once for each machine, if a copy may need more disk than is free there."""
         if free >= self._wanted or node.address in self._told:
             return
         self._told.add(node.address)
@@ -198,7 +198,7 @@ class ReplicaPool:
         )
 
     def failed(self, node: Node, cause: Exception, now: float) -> None:
-        """No copy can be made or kept up to date there now; one that is complete stays."""
+        """Record that copying to that machine failed; a copy that is complete stays."""
         pause = self._pauses.failed(node.address, now)
         self._say(f"no copy of the run on {node.hostname}: {cause}; tried again in {pause:g} s")
 
@@ -218,7 +218,7 @@ class ReplicaPool:
     def _look(self, now: float) -> None:
         assert self._node is not None
         if self._asking is not None and is_done(self._asking):
-            with contextlib.suppress(RayError):  # how keeping ended says why
+            with contextlib.suppress(RayError):  # the result of `keep` tells why
                 self.look_at_disk(self._node, ray.get(self._asking))
             self._asking = None
         if is_done(self._keeping):

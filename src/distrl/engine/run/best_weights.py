@@ -1,9 +1,9 @@
-"""Keeps the weights of the time when training went best, and exports them if it went wrong later.
+"""Keeps the weights with the best success so far, and exports them if success falls later.
 
-Whenever success of late is the best so far (`success_watch`), the version that played it, or the
-first one after it that the store still has, gets a second name in `best_weights/`, which costs no
-room until the store lets go of it, and then as much as one version. Where success has fallen by the
-end, the run has `best_policy/` beside `policy/`.
+Whenever recent success is the best so far (`success_watch`), the weight version that played it, or
+the first later one that the store still has, gets a hard link in `best_weights/`. The link costs no
+space until the store deletes the version, and then as much as one version. If success has fallen by
+the end, the run exports these weights to `best_policy/`, beside `policy/`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from distrl.weights.weight_store import WeightFile, WeightStore
 
 
 class Successes(Protocol):
-    """Knows how training goes: an `EpisodeLog`."""
+    """Tells how success develops: an `EpisodeLog`."""
 
     @property
     def has_fallen(self) -> bool: ...
@@ -36,7 +36,7 @@ class Successes(Protocol):
 
 
 class BestWeights:
-    """Of one run. A disk that takes nothing costs them, not the run."""
+    """The best weights of one run. If the disk fails, they are lost, but the run goes on."""
 
     def __init__(
         self,
@@ -52,7 +52,7 @@ class BestWeights:
         self._failed = False
 
     def keep_if_best(self) -> None:
-        """Called by the learner's thread after every step; what failed is tried again then."""
+        """Keep new best weights. The learner's thread calls it after every step, so it retries."""
         version = self._successes.unkept_best
         if version is None or (nearest := self._nearest(version)) is None:
             return
@@ -69,8 +69,8 @@ class BestWeights:
             self._successes.best_kept(version)
 
     def _nearest(self, version: int) -> WeightFile | None:
-        """The oldest file of that version or a later one, preferably one that is kept already; None
-        before the first was published.
+        """Return the oldest file of that version or a later one, preferably one that is kept
+        already; None before the first was published.
         """
         files = [*WeightStore.files_in(self._run.best_weights), *self._weights.files()]
         later = (each for each in files if each.version >= version)
@@ -86,7 +86,7 @@ class BestWeights:
                 draft.hardlink_to(file.path)
             except FileNotFoundError:
                 raise
-            except OSError:  # a disk without links
+            except OSError:  # a file system without hard links
                 shutil.copyfile(file.path, draft)
             draft.replace(kept)
         for other in folder.iterdir():
@@ -94,7 +94,7 @@ class BestWeights:
                 other.unlink(missing_ok=True)
 
     def export_if_fallen(self, policy: VlmPolicy) -> None:
-        """At the end of the run; `policy` has these weights then."""
+        """If success has fallen, at the end, load the best weights into `policy` and export it."""
         if not self._successes.has_fallen:
             return
         found = WeightStore.files_in(self._run.best_weights)

@@ -1,9 +1,9 @@
-"""How collectors and the learner go on at the same time: asynchrony in one file.
+"""Asynchronous collection: collectors and the learner work at the same time.
 
     collectors     play episodes without end, in processes of their own or on other machines
-        │ ▲        deliveries and heartbeats up, acknowledgements and the pace down
+        │ ▲        deliveries and heartbeats down, acknowledgements and the pace up
         ▼ │        (`Collectors`: sockets, or calls of Ray actors)
-    this thread    receive → store (one commit for all that came) → acknowledge → arrival queue
+    this thread    receive → store (one commit for all that came) → arrival queue → acknowledge
         │          heartbeats → registry; dead and unresponsive collectors are replaced
         ▼
     arrivals       what is stored and was not yet taken (`ArrivalQueue`)
@@ -12,12 +12,12 @@
     learner        the caller's thread: takes what has arrived, learns, publishes weights, and says
                    how far collectors may go (`pace`)
 
-Neither side waits for the other. What holds collectors back is the bound on staleness (`pace_of`),
-and acknowledgements that are held while too much waits for the learner (`ingest.delivery`). The
-thread never waits for the learner or for a collector.
+Neither side waits for the other. Two things hold collectors back: the bound on staleness
+(`pace_of`), and acknowledgements that are held while too much waits for the learner
+(`ingest.delivery`). The thread never waits for the learner or for a collector.
 
-`Collection` is what a training run needs of all this; by itself it collects nothing, as in a run
-that learns from a corpus alone. `local.synchronous_collection` and `local.one_process_collection`
+`Collection` is the interface that a training run uses. The base class collects nothing, for runs
+that learn from a corpus alone. `local.synchronous_collection` and `local.one_process_collection`
 are the other ways to collect.
 """
 
@@ -39,31 +39,31 @@ from distrl.watched_threads import WatchedThreads
 from distrl.weights.staleness import max_in_flight
 
 RECEIVE_SECONDS = 0.1  # how long the thread waits for messages before it looks after collectors
-MAX_IN_FLIGHT = 1 << 20  # no fleet is larger
+MAX_IN_FLIGHT = 1 << 20  # no run has more devices
 
 
 class Collection:
-    """Brings trajectories into the arrivals of a learner; this one brings none."""
+    """Brings trajectories into the arrivals of a learner; the base class brings none."""
 
     def start(self) -> None:
         """Begin; trajectories may arrive from now on."""
 
     def pace(self, learner: Learner) -> None:
-        """The learner has made a step: tell collectors how far they may go. Raise what failed."""
+        """Tell collectors how far they may go, after a step of the learner. Raise what failed."""
 
     def wait(self, seconds: float) -> bool:
-        """The learner needs more: wait, `seconds` at most; True if it should try again."""
+        """Wait up to `seconds` for trajectories; return whether the learner should try again."""
         return True
 
     def stop(self, finish_within: float) -> None:
-        """End; episodes in flight may take that many seconds. Afterwards nothing arrives."""
+        """Stop; episodes in flight may take that many seconds. Nothing arrives afterwards."""
 
     def reports(self) -> list[CollectorReport]:
         """The last report of each collector."""
         return []
 
     def ended_reports(self) -> list[CollectorReport]:
-        """The last reports of collectors that have ended since this was last asked."""
+        """Return the last reports of collectors that have ended since the last call."""
         return []
 
     def phone_seconds(self) -> dict[str, float]:
@@ -77,7 +77,7 @@ class Collection:
 
 @dataclass(frozen=True, slots=True)
 class Arrived:
-    """What came in one round: encoded trajectories with how to answer, and heartbeats."""
+    """What `receive` returns: encoded trajectories, each with its reply function; heartbeats."""
 
     deliveries: list[tuple[bytes, Acknowledge]]
     heartbeats: list[tuple[CollectorInfo, Heartbeat]]
@@ -87,11 +87,11 @@ class Collectors(Protocol):
     """The transport to all collectors of a run; only the thread of a collection calls it."""
 
     def receive(self, seconds: float) -> Arrived:
-        """Everything that has come; wait for something, `seconds` at most."""
+        """Wait up to `seconds` for something; return everything that has come."""
         ...
 
     def look_after(self) -> None:
-        """Kill the unresponsive, start what is due, tell the others their orders."""
+        """Kill unresponsive collectors, start those that are due, send the others their orders."""
         ...
 
     def close(self) -> None:
@@ -100,7 +100,7 @@ class Collectors(Protocol):
 
 
 class AsynchronousCollection(Collection):
-    """Implements `Collection` by collectors that never pause."""
+    """Implements `Collection` with collectors that never pause."""
 
     def __init__(
         self,
@@ -138,7 +138,7 @@ class AsynchronousCollection(Collection):
         self._registry.check()
 
     def stop(self, finish_within: float) -> None:
-        """Tell all to end, wait for it, kill the rest; then wait for verdicts on what came."""
+        """Have all collectors end, kill those that do not; then wait for outstanding verdicts."""
         self._registry.stop(finish_within)
         ended = self._thread.join(finish_within + 2 * LAST_SECONDS)
         if ended and not self._receiver.settle(finish_within):
@@ -166,7 +166,7 @@ class AsynchronousCollection(Collection):
     # The thread ---------------------------------------------------------------------------------
 
     def _serve(self) -> None:
-        """Until all collectors have ended after `stop`."""
+        """Serve the collectors until all of them have ended after `stop`."""
         try:
             while not self._registry.is_over():
                 arrived = self._collectors.receive(RECEIVE_SECONDS)
@@ -192,9 +192,10 @@ class AsynchronousCollection(Collection):
 
 
 def pace_of(learner: Learner) -> Pace:
-    """Which episodes may start, as far as the learner's bound on staleness goes.
+    """Return which episodes may start under the learner's bound on staleness.
 
-    In closed form what `Learner.may_start` answers for each age of weights and number in flight.
+    This is the closed form of what `Learner.may_start` answers, for each age of the weights and
+    number of episodes in flight.
     """
     limit = learner.settings.staleness.at_start
     if learner.settings.is_offline(learner.updates):

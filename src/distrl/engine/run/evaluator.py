@@ -1,13 +1,13 @@
 """Measures the policy on tasks of `evaluation.split`: before, during and after training.
 
-Evaluations are played in lockstep, on simulated devices of their own (where training is on web
-pages: on pages of their own), and successes are counted by task and template. A run with several
-environments plays as many tasks in each, one environment after the other. All stages of all runs
-play the same tasks, so that two of them can be compared task by task. Before and during training
-they are played beside it (`EvaluationLane`: a process of its own, or a Ray actor) with the weights
-of one version, and training goes on; after training, and in one-process mode, in the learner's
-process. `EvaluationStore` keeps the result, and recordings of some episodes with the learner's
-estimates.
+Evaluations are played in lockstep, on separate simulated devices (if training is on web pages: on
+separate pages), and successes are counted by task and template. A run with several environments
+plays the same number of tasks in each, one environment after the other. All stages of all runs play
+the same tasks, so that two of them can be compared task by task. Evaluations before and during
+training run beside it (`EvaluationLane`: a process of its own, or a Ray actor) with the weights of
+one version, and training goes on. After training, and in one-process mode, they run in the
+learner's process. `EvaluationStore` keeps the results, and recordings of some episodes with the
+learner's estimates.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 DEVICES = 16  # played at once
-DEVICES_ON_GPU = 64  # which decides for many nearly as soon as for a few
+DEVICES_ON_GPU = 64  # a GPU decides for many nearly as fast as for a few
 SEED = 0  # the same test tasks for every run, so that runs can be compared
 
 
@@ -59,16 +59,16 @@ class EvaluationRequest:
 
     stage: Stage
     episodes: int  # in each environment
-    updates: int  # that the weights have had
+    updates: int  # that the learner had made by then
     version: int
-    seconds: float  # of the run, when it was asked for
+    seconds: float  # of the run, when it was requested
 
 
 class RunningEvaluation:
     """An evaluation that is played elsewhere while training goes on.
 
-    `encoded` gives its trajectories as they come, and raises `EvaluationLost` where no more will;
-    `end` ends what plays it, and may be called again.
+    `encoded` yields its trajectories as they come, and raises `EvaluationLost` if it breaks off.
+    `end` stops whatever plays it, and may be called more than once.
     """
 
     def __init__(
@@ -82,7 +82,7 @@ class RunningEvaluation:
         self._reader.start()
 
     def finished(self, seconds: float = 0.0) -> bool:
-        """Has it ended, now or within `seconds`? `EvaluationLost`: it will not."""
+        """Wait up to `seconds`; return whether it ended. Raise `EvaluationLost` if it broke off."""
         if not self._reader.join(seconds):
             return False
         self.cancel()
@@ -100,7 +100,7 @@ class EvaluationLane(Protocol):
     def start(
         self, request: EvaluationRequest, weights: Mapping[str, Tensor] | None
     ) -> RunningEvaluation:
-        """Begin one; `weights` None: those that the run began with."""
+        """Begin an evaluation; `weights` None: those that the run began with."""
         ...
 
 
@@ -113,9 +113,9 @@ class Evaluator:
     stop: StopRequest
 
     def play(self, request: EvaluationRequest) -> Iterator[Trajectory]:
-        """Every trajectory as it ends, the policy having the weights that are to be measured.
+        """Yield every trajectory as it ends. The policy must hold the weights to be measured.
 
-        Raises `StopRequested` on a stop request.
+        Raise `StopRequested` on a stop request.
         """
         before = self.policy.sampling
         self.policy.seed(f"{SEED}/{request.stage}/{request.updates}")
@@ -131,7 +131,7 @@ class Evaluator:
             self.policy.sampling = before
 
     def _trajectories(self, episodes: int) -> Generator[Trajectory]:
-        """On web pages where training is on them, else on simulated phones."""
+        """Play on web pages if training does, else on simulated phones."""
 
         def policy_for(*_: object) -> Policy:
             return self.policy
@@ -153,7 +153,7 @@ class Evaluator:
         yield from play(self.tasks(episodes), policy_for, devices, stop_on_success=stops)
 
     def tasks(self, episodes: int) -> list[Task]:
-        """Test tasks of the trained templates if the split has them, else of the whole families."""
+        """Return test tasks of the trained templates; of whole families if the split has none."""
         settings, split = self.config.tasks, self.config.evaluation.split
         trained = tasks_split(split) in (settings.split, TEST_OF.get(settings.split))
         only = settings.template_names if trained else ()
@@ -163,7 +163,7 @@ class Evaluator:
 
 @dataclass(slots=True)
 class EvaluationStore:
-    """Keeps evaluations and `recordings` of episodes, half from before, half from after.
+    """Stores evaluations, and `recordings` episodes: half from before training, half from after.
 
     `keep` writes the evaluation last: once its line is there, the stage is not measured again.
     """
@@ -179,12 +179,12 @@ class EvaluationStore:
         return next((line for line in reversed(lines) if line.stage == stage), None)
 
     def gain(self) -> PairedGain:
-        """From before training to after it, on the tasks that both evaluations played."""
+        """Return the gain from before to after training, on the tasks that both played."""
         before, after = self.measured("before"), self.measured("after")
         return paired_gain(before.successes if before else {}, after.successes if after else {})
 
     def by_environment(self) -> dict[str, EnvironmentSuccess]:
-        """Success before and after training in each; empty where a run has one alone."""
+        """Return success before and after training by environment; empty if the run has one."""
         before, after = self.measured("before"), self.measured("after")
         names = [name for line in (before, after) if line for name in line.environments]
         found = {}
@@ -206,7 +206,7 @@ class EvaluationStore:
         self.evaluations.append(line)
 
     def _opinions(self, trajectory: Trajectory) -> Opinions | None:
-        """The learner's value, ratio and one-step advantage for each step; None: not learnable."""
+        """Return the learner's value, ratio and one-step advantage by step; None: not learnable."""
         if flaw(trajectory) is not None:
             return None
         batch = batch_of([trajectory], self.learner.settings.rewards)
@@ -247,7 +247,7 @@ def evaluation_line(
 
 
 def _played_in(environment: str, trajectory: Trajectory) -> Trajectory:
-    """Where a run has several, the same task may be played in more than one."""
+    """Add the environment to the id: several environments may play the same task."""
     if not environment:
         return trajectory
     name = environment_key(environment, trajectory.id)
@@ -255,7 +255,7 @@ def _played_in(environment: str, trajectory: Trajectory) -> Trajectory:
 
 
 def _some_of_each(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:
-    """`count` of them, as many of each environment."""
+    """Choose `count` trajectories, equally many of each environment."""
     groups: dict[str, list[Trajectory]] = {}
     for each in trajectories:
         groups.setdefault(each.environment, []).append(each)
@@ -265,7 +265,7 @@ def _some_of_each(trajectories: Sequence[Trajectory], count: int) -> list[Trajec
 
 
 def _some(trajectories: Sequence[Trajectory], count: int) -> list[Trajectory]:
-    """`count` of them: successes and failures alternating, different templates first."""
+    """Choose `count`: successes and failures alternating, different templates first."""
     judged = [each for each in trajectories if each.ending.judged]
     one_of_each = {each.task.template: each for each in reversed(judged)}
     order = {id(each): each for each in (*one_of_each.values(), *judged)}.values()

@@ -2,10 +2,10 @@
 
 The leader's process starts them, one for each further GPU (on a CPU: further gloo processes, which
 is meant for tests). A follower builds policy, step and algorithm from the run's config, as the
-leader does, and follows (`learning.data_parallel`). When one ends before the leader, the leader
-raises `FollowerLost` at its next sum; nothing has moved then, and the run can be resumed. When the
-leader ends, in whatever way, the followers end: their pipe is closed, and where Linux is, the
-kernel kills them.
+leader does, and executes the leader's work items (`learning.data_parallel`). If a follower ends
+before the leader, the leader raises `FollowerLost` at its next all-reduce; no weights have changed
+by then, and the run can be resumed. However the leader ends, the followers end, too: their pipe is
+closed, and on Linux the kernel kills them.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def _check(followers: Sequence[_Follower], seconds: float) -> None:
 
 
 def check_devices(config: TrainingConfig) -> str:
-    """Refuse more ranks than there are GPUs; what is left to say of them is nothing."""
+    """Raise if there are more ranks than GPUs; else return an empty sentence (for `preflight`)."""
     device, size = config.agent.policy.device, config.learning.gpus
     if ":" in device:
         raise InvalidSetting(
@@ -127,7 +127,7 @@ def device_of(config: TrainingConfig, rank: int) -> str:
 
 
 def follow_leader(run: RunDirectory, rank: int, leader: Connection) -> None:
-    """Be one follower until the leader ends."""
+    """Run one follower until the leader ends."""
     config = load_config(run.config)
     policy_settings = replace(config.agent.policy, device=device_of(config, rank))
     config = replace(config, agent=replace(config.agent, policy=policy_settings))
@@ -143,7 +143,7 @@ def follow_leader(run: RunDirectory, rank: int, leader: Connection) -> None:
 def main() -> None:
     path, rank, descriptor, parent = sys.argv[1:]
     die_with_parent(int(parent))
-    for number in SIGNALS:  # sent to all; the leader ends the run in order
+    for number in SIGNALS:  # the followers get these, too; the leader ends the run in order
         signal.signal(number, signal.SIG_IGN)
     name_process(f"distrl-rank-{rank}")
     follow_leader(RunDirectory(Path(path)), int(rank), Connection(int(descriptor)))

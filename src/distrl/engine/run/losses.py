@@ -1,10 +1,10 @@
-"""What a run had and a resume does not find: damaged or missing trajectories, checkpoints and logs.
+"""Finds what a resumed run has lost: damaged or missing trajectories, checkpoints and logs.
 
-With every checkpoint a run notes in `progress.json` what it had by then (`run_progress`). A resume
-compares (`check_losses`), reads every stored trajectory, and looks for the id of every logged one.
-If anything is missing it raises `DataLost` before anything is changed; going on without it would be
-another experiment. Where the user accepts that, each loss is a line in `losses.jsonl`, which the
-result and the report count, and the next resume does not ask again.
+With every checkpoint a run records in `progress.json` what it has by then (`run_progress`). A
+resume compares (`check_losses`), reads every stored trajectory, and looks up the id of every logged
+one. If anything is missing, it raises `DataLost` before anything is changed: going on without it
+would be another experiment. If the user accepts the losses, each becomes a line in `losses.jsonl`;
+the result and the report count them, and the next resume does not ask again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ NAMED = 3  # losses that are named in a sentence; the rest is counted
 
 @dataclass(frozen=True, slots=True)
 class LearnerHome:
-    """The machine whose disk has the run, as the command that started it remembers it."""
+    """The machine whose disk has the run, as the command that started it recorded it."""
 
     hostname: str
     address: str
@@ -43,11 +43,11 @@ class LearnerHome:
 
 @dataclass(frozen=True, slots=True)
 class ReplicaNote:
-    """`replica.json`: the directory is a copy of a run, on `host`, of the one on `learner`."""
+    """`replica.json`: this directory, on `host`, is a copy of the run on `learner`."""
 
     learner: LearnerHome
     host: LearnerHome
-    written: float  # seconds since 1970; 0: it is not complete
+    written: float  # seconds since 1970; 0: the copy is not complete
 
     def __str__(self) -> str:
         when = datetime.fromtimestamp(self.written, UTC)
@@ -60,7 +60,7 @@ def write_home(run: RunDirectory, home: LearnerHome) -> None:
 
 
 def read_home(run: RunDirectory) -> LearnerHome | None:
-    """None: no learner has begun on a cluster."""
+    """Return the learner's machine; None if no learner has begun on a cluster."""
     if run.learner_home.exists():
         return _read_note(run.learner_home, LearnerHome)
     if run.replica.exists():
@@ -87,8 +87,8 @@ def check_losses(
     *,
     accept: bool,
 ) -> None:
-    """Raise `DataLost` if the run has less than it had; or accept that, and keep a record."""
-    story = read_story(run)  # every line of every log: `CorruptLog` before anything is changed
+    """Raise `DataLost` if the run has lost data; with `accept`, record the losses instead."""
+    story = read_story(run)  # reads all logs: raises `CorruptLog` before any change
     accepted = {each.name for each in story.losses if each.kind == "trajectory"}
     found = _losses(run, store, checkpoints)
     losses = [each for each in found if each.kind == "file" or each.name not in accepted]
@@ -96,12 +96,12 @@ def check_losses(
         return
     _record(run, losses, say, accept=accept)
     note_progress(run, checkpoints.latest(), store.position)
-    for note in (run.learner_home, run.replica):  # from now on it is here
+    for note in (run.learner_home, run.replica):  # from now on the run is on this machine
         note.unlink(missing_ok=True)
 
 
 def check_phone_losses(run: RunDirectory, say: Callable[[str], None], *, accept: bool) -> None:
-    """The same for which phones a run has, before any is leased; accepted: they are chosen anew."""
+    """Check `phones.json` likewise, before a lease; with `accept`, have phones chosen anew."""
     losses = phone_losses(run, read_progress(run)[0])
     if losses:
         _record(run, losses, say, accept=accept)
@@ -111,7 +111,7 @@ def check_phone_losses(run: RunDirectory, say: Callable[[str], None], *, accept:
 def check_corpus(
     run: RunDirectory, lost: Iterable[str], say: Callable[[str], None], *, accept: bool
 ) -> None:
-    """Raise `DataLost` if the corpus lacks trajectories that were learned from; or accept that."""
+    """Raise `DataLost` if the corpus lacks what was learned from; with `accept`, record it."""
     accepted = {each.name for each in read_lines(run.losses, Loss)}
     reason = "was learned from, and is not in learning.corpus"
     losses = [Loss("trajectory", each, reason) for each in lost if each not in accepted]
@@ -120,7 +120,7 @@ def check_corpus(
 
 
 def note_corpus_damage(run: RunDirectory, said: str) -> None:
-    """Keep on record, once, what of a corpus cannot be read; the run goes on without it."""
+    """Record once which part of a corpus cannot be read; the run goes on without it."""
     loss = Loss("file", "learning.corpus", said)
     if loss not in read_lines(run.losses, Loss):
         with LineLog.open(run.losses) as log:
@@ -162,14 +162,14 @@ def _losses(
     for line in read_lines(run.episodes, EpisodeLine):
         if line.id not in store:
             yield Loss("trajectory", line.id, "is in episodes.jsonl, and not in the store")
-    for _ in store.read():  # every byte of it; what cannot be read is listed
+    for _ in store.read():  # reads every byte; `damages` lists what cannot be read
         pass
     for damage in store.damages:
         yield Loss("trajectory", f"number {damage.seq}", damage.reason)
 
 
 def _words(losses: list[Loss]) -> str:
-    """Files by name, trajectories by their number."""
+    """Describe losses in a sentence: files by name, trajectories by how many there are."""
     counts = Counter(each.kind for each in losses)
     named = [f"{each.name} {each.reason}" for each in losses if each.kind == "file"]
     if counts["trajectory"]:

@@ -1,8 +1,8 @@
-"""How much of its machine a run uses: memory, disk and GPU, as figures of the metrics.
+"""How much memory, disk and GPU a run uses of the learner's machine, as metrics.
 
-Sampled by the learner every few seconds from `/proc` and from PyTorch, in well under a
-millisecond; what a system does not tell is left out. psutil would say the same and is not needed
-otherwise.
+The learner samples them every few seconds from `/proc` and from PyTorch, in well under a
+millisecond. Figures that a system does not provide are left out. psutil would give the same, and
+nothing else here needs it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ GIGABYTE = 1e9
 
 
 def machine_usage(run: Path) -> dict[str, float]:
-    """Gigabytes of the learner's machine, and the share of its GPU's memory."""
+    """Return gigabytes of disk, memory and GPU, and the share of the GPU's memory in use."""
     figures: dict[str, float] = {}
     with suppress(OSError):
         figures["machine/disk_free_gigabytes"] = shutil.disk_usage(run).free / GIGABYTE

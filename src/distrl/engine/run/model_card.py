@@ -1,7 +1,7 @@
-"""The model card of what a run has trained: `policy/README.md`, in the form of the hub.
+"""The model card of a trained policy: `policy/README.md`, in the Hugging Face Hub's format.
 
-It says onto which model adapters go, how they were trained, and how they were measured: with
-intervals, on which tasks, and that they were not measured where that is so.
+It names the base model, and says how the weights were trained and measured: with intervals and on
+which tasks, or that they were not measured.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ FILE = "README.md"
 
 
 def write_model_card(run: RunDirectory, config: TrainingConfig, result: RunResult) -> None:
-    """Write the card beside the weights; nothing where no policy was kept."""
+    """Write the card beside the weights; do nothing if no policy was exported."""
     if (run.policy / MANIFEST).is_file():
         write_whole(run.policy / FILE, model_card(run, config, result))
 

@@ -1,7 +1,7 @@
-"""What each phone of a run did since it was last looked at, as a sign: for the live view.
+"""The state of each phone of a run since the last report, as one symbol each, for the live view.
 
-Reports of collectors count the seconds that each phone has worked. A phone whose seconds have grown
-from one report to the next was at work; the others waited, failed last time, or are quarantined.
+Collectors report the seconds that each phone has worked. A phone whose seconds have grown from one
+report to the next was at work; the others waited, failed last time, or are quarantined.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ class PhoneStates:
         self._signs: dict[str, str] = {}
 
     def signs(self, reports: Iterable[CollectorReport]) -> str:
-        """A sign for each phone that was ever reported, phone-2 before phone-10."""
+        """Return a symbol for each phone that was ever reported, phone-2 before phone-10."""
         for report in reports:
             if self._seen.get(report.name) == report.seconds:
                 continue  # the same as last time
@@ -41,5 +41,5 @@ class PhoneStates:
 
 
 def _numbered(name: str) -> list[tuple[int, str]]:
-    """Orders numbers in names as numbers."""
+    """Return a sort key that orders numbers in names as numbers."""
     return [(int(part), "") if part.isdigit() else (-1, part) for part in re.split(r"(\d+)", name)]

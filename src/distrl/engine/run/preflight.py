@@ -1,10 +1,9 @@
-"""Ask before a run starts what can be known then: judge, model, phones, screens, memory, disk,
-Weights & Biases.
+"""Checks before a run starts: judge, model, phones, screens, memory, disk, Weights & Biases.
 
-Nothing is played or reset, and nothing paid for but one tiny question to a judge whose server does
-not list its models. What would stop the run is raised as a typed error; what may
-only hurt it is a sentence. `distrl train` and `collect` ask before the first episode (not when a
-learner that had begun is restarted); `distrl doctor CONFIG` shows every answer.
+No episode is played and no device reset. The only cost is one tiny request to a judge whose server
+does not list its models. What would stop the run raises a typed error; what may only impair it is
+returned as a sentence. `distrl train` and `collect` run the checks before the first episode (not
+when a learner that had begun is restarted); `distrl doctor CONFIG` shows every result.
 """
 
 from __future__ import annotations
@@ -36,16 +35,16 @@ from distrl.reporting.gpu_estimate import estimate_gpu_memory, gpu_advice, least
 from distrl.reporting.memory_estimate import estimate_disk, estimate_memory, gigabytes
 from distrl.runs.wandb_sink import check_wandb
 
-JUDGE_SECONDS, JUDGE_TRIES = 20.0, 3  # for the list of a judge's models
+JUDGE_SECONDS, JUDGE_TRIES = 20.0, 3  # deadline and attempts for the list of a judge's models
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """One question; `ask` returns a sentence to show, or none, and raises what stops a run."""
+    """One check; `ask` returns a sentence to show (or ""), and raises what would stop the run."""
 
     what: str
     ask: Callable[[], str]
-    environment: str = ""  # that it is about, where the run has several
+    environment: str = ""  # that it is about, if the run has several
 
     def __str__(self) -> str:
         return f"{self.environment}: {self.what}" if self.environment else self.what
@@ -60,7 +59,7 @@ def preflight(
     say: Callable[[str], None],
     ask_phones: CheckPhones = check_phones,
 ) -> None:
-    """Ask all of `checks`, and say what they return."""
+    """Run all `checks`, and pass the sentences that they return to `say`."""
     for check in checks(config, folder, ask_phones):
         if words := check.ask():
             say(f"{check.environment}: {words}" if check.environment else words)
@@ -69,9 +68,9 @@ def preflight(
 def checks(
     config: TrainingConfig, folder: Path, ask_phones: CheckPhones = check_phones
 ) -> list[Check]:
-    """The questions for these settings, the cheapest first; the run will write to `folder`.
+    """Return the checks for these settings, the cheapest first; the run will write to `folder`.
 
-    `ask_phones` asks where the devices are: on this machine, or on the nodes of a cluster.
+    `ask_phones` checks the devices where they are: on this machine, or on the nodes of a cluster.
     """
     asked = [
         Check("system", lambda: check_system(config, sys.platform)),
@@ -101,10 +100,10 @@ def environment_checks(
     opened: Sequence[InputBuilder],
     ask_phones: CheckPhones,
 ) -> list[Check]:
-    """What is asked in each environment of a run."""
+    """Return the checks for one environment of a run."""
     name = config.environment
     asked = [Check("tasks", lambda: task_words(config), name)]
-    if config.collection.collectors:  # else all phones are elsewhere
+    if config.collection.collectors:  # else all phones are on other machines
         ask = partial(check_phones_here, config, folder, opened, ask_phones)
         asked.append(Check("phones", ask, name))
     if config.judge.later and not config.judge.is_registered:
@@ -113,7 +112,7 @@ def environment_checks(
 
 
 def check_model(config: TrainingConfig, opened: list[InputBuilder]) -> str:
-    """Raise what is wrong with the model; what makes its inputs is left in `opened`."""
+    """Raise if the model cannot be opened; append what makes its inputs to `opened`."""
     opened.append(build_inputs(config))
     return ""
 
@@ -124,17 +123,17 @@ def check_phones_here(
     opened: Sequence[InputBuilder],
     ask_phones: CheckPhones = check_phones,
 ) -> str:
-    """Raise what is wrong with the phones, or with their screens for the model."""
+    """Raise if a phone is unusable, or if the model cannot take its screen."""
     sizes, words = ask_phones(config, folder), ""
     if config.environment:
         sizes = {f"{phone} of {config.environment}": size for phone, size in sizes.items()}
-    for builder in opened:  # none: it could not be opened, which was said
+    for builder in opened:  # empty: the model could not be opened, which was reported
         words = check_screens(config.agent.model, builder, sizes)
     return words
 
 
 def check_system(config: TrainingConfig, platform: str) -> str:
-    """Collectors beside the learner need calls that Linux alone has (pidfd, signals of pipes)."""
+    """Raise if there are collector processes but no Linux: they need pidfd and pipe signals."""
     if platform.startswith("linux") or config.collection.mode == "one_process":
         return ""
     raise InvalidSetting(
@@ -144,7 +143,7 @@ def check_system(config: TrainingConfig, platform: str) -> str:
 
 
 def check_disk(config: TrainingConfig, folder: Path) -> str:
-    """Warn where the run may want more than is free; the least is `run.free_gigabytes`."""
+    """Warn if the run may want more than is free; `run.free_gigabytes` is the hard minimum."""
     free, wanted = shutil.disk_usage(folder).free, estimate_disk(config)
     if wanted <= free:
         return ""
@@ -155,7 +154,7 @@ def check_disk(config: TrainingConfig, folder: Path) -> str:
 
 
 def check_joined_disk(folder: Path, wanted: int) -> str:
-    """The same for the machine of a joined collector; the least is its own `run.free_gigabytes`."""
+    """Warn likewise on a joined collector's machine; its `run.free_gigabytes` is the minimum."""
     free = shutil.disk_usage(folder).free
     if wanted <= free:
         return ""
@@ -177,8 +176,8 @@ def check_memory(config: TrainingConfig, available: int) -> str:
 
 
 def check_gpu(config: TrainingConfig, free: int | None) -> str:
-    """Refuse a GPU that is not there, or that cannot hold what the learner trains; warn where it
-    has `free` bytes and the run wants more.
+    """Raise if there is no such GPU, or if its `free` bytes cannot hold what the learner trains;
+    warn if the run wants more than that.
     """
     device, model = config.agent.policy.device, config.agent.model
     if free is None and config.engine.kind == "ray":
@@ -206,7 +205,7 @@ def check_gpu(config: TrainingConfig, free: int | None) -> str:
 
 
 def check_mps(config: TrainingConfig) -> str:
-    """Refuse an Apple GPU that is not there, and say that nobody has tried one."""
+    """Raise if there is no Apple GPU; else warn that we have never run on one."""
     device = config.agent.policy.device
     require_device(device)
     return (
@@ -238,8 +237,8 @@ def check_judge(settings: JudgeSettings) -> str:
 
 
 def check_screens(model: str, builder: InputBuilder, sizes: Sizes) -> str:
-    """Raise `UnusableModel` where the model cannot take the screen of a phone; warn where it sees
-    one between bars, and so less well.
+    """Raise `UnusableModel` if the model cannot take the screen of a phone; warn if it sees one
+    letterboxed, and so reads less of it.
     """
     words = ""
     for phone, (width, height) in sizes.items():

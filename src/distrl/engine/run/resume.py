@@ -2,9 +2,9 @@
 
 A resumed run continues from its last checkpoint: weights, optimisers, replay with its priorities,
 counters, random state, curriculum. Trajectories stored after the checkpoint are learned from as if
-they arrived now; none is lost, none is counted twice. The weights of the checkpoint get a new
-version where later ones were published meanwhile: versions only grow. `TrainingState` is what a
-checkpoint holds: the learner's state and the engine's, always of one moment.
+they arrived now; none is lost, none is counted twice. If later weights were published meanwhile,
+those of the checkpoint get a new version, since versions only grow. `TrainingState` is what a
+checkpoint holds: the learner's state and the engine's, always of the same moment.
 
 In the replay, ids of a corpus begin with `CORPUS`. Without the prefix they would equal the ids of
 this run's first trajectories (collectors have the same names in every run), and those would be
@@ -43,8 +43,8 @@ _GO_ON = "give {}, or --set learning.any_corpus=true to learn from it all the sa
 class TrainingState:
     """Implements what `CheckpointFolder` saves and restores for a training run.
 
-    Of the engine: how far the learner had read in the trajectory store, seconds of training, and
-    the state of each collector (its task source).
+    The engine's state is how far the learner had read in the trajectory store, the seconds of
+    training, and the state of each collector (its task source).
     """
 
     def __init__(self, learner: Learner, arrivals: ArrivalQueue) -> None:
@@ -52,7 +52,7 @@ class TrainingState:
         self.arrivals = arrivals
         self.seconds = 0.0  # of training so far
         self.collectors: dict[int, str] = {}  # state (JSON) by number
-        self.corpus: dict[str, Trajectory] = {}  # by id in the replay, to restore it
+        self.corpus: dict[str, Trajectory] = {}  # by id in the replay; filled only while restoring
 
     @property
     def updates(self) -> int:
@@ -71,7 +71,7 @@ class TrainingState:
     def load_state(
         self, state: Mapping[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        """Restore what was saved; returns the ids of trajectories that `find` does not have."""
+        """Restore what was saved; return the ids of trajectories that `find` does not have."""
         try:
             learner, engine = state["learner"], state["engine"]
             ids = learner["replay"]["ids"]
@@ -91,10 +91,10 @@ class TrainingState:
     def _with_corpus(
         self, ids: Sequence[str], find: Callable[[str], Trajectory | None]
     ) -> Callable[[str], Trajectory | None]:
-        """Look trajectories up in the corpus as well.
+        """Return a lookup that searches the corpus as well.
 
-        Older checkpoints name those without the prefix. Where others have it, a name without it is
-        of a trajectory of this run, and one of the corpus must not take its place.
+        Older checkpoints name its trajectories without the prefix. If any id has the prefix, an id
+        without it belongs to this run, and must not be looked up in the corpus.
         """
         prefixed = any(name.startswith(CORPUS) for name in ids)
 
@@ -111,7 +111,7 @@ def begin(
     say: Callable[[str], None] = lambda said: None,
     damaged: Callable[[str], None] = lambda said: None,
 ) -> None:
-    """Start a new run: load the corpus into the replay, where one is named; `damaged` gets what of
+    """Start a new run: load the corpus, if one is named, into the replay. `damaged` is told what of
     it cannot be read.
     """
     if config.learning.corpus:
@@ -131,7 +131,7 @@ def resume(
 ) -> tuple[str, ...]:
     """Restore the last checkpoint; start anew where there is none yet.
 
-    Returns the ids of what it had learned from and nobody has any more: of a corpus that has less.
+    Return the ids of trajectories that it had learned from and that the corpus no longer has.
     """
     if config.learning.corpus:
         of_corpus = map(_of_corpus, corpus(config.learning.corpus, damaged))
@@ -140,7 +140,7 @@ def resume(
     state.corpus = {}
     if lost is None:
         begin(config, state, say, damaged)
-    state.arrivals.taken = min(state.arrivals.taken, store.position)  # less, if some was lost
+    state.arrivals.taken = min(state.arrivals.taken, store.position)  # lower, if some was lost
     for stored in store.read(after=state.arrivals.taken):
         if stored.trajectory.ending is not Ending.AWAITING_VERDICT:  # arrives with its verdict
             state.arrivals.put(stored)
@@ -149,7 +149,7 @@ def resume(
 
 
 def _publish_again(learner: Learner, weights: WeightStore) -> None:
-    """Publish the checkpoint's weights, unless the newest that were published are those, whole."""
+    """Publish the checkpoint's weights, unless they are the newest published ones, and intact."""
     latest = weights.latest_version()
     if (latest or 0) == learner.version and (latest is None or _is_whole(weights, latest)):
         return
@@ -168,9 +168,9 @@ def _is_whole(weights: WeightStore, version: int) -> bool:
 def recall(
     episode_log: EpisodeLog, run: RunDirectory, store: TrajectoryStore, receiver: TrajectoryReceiver
 ) -> None:
-    """Load the episode log; episodes that were stored but not yet logged are logged now.
+    """Load the episode log, and log the episodes that were stored but not yet logged.
 
-    Those that were waiting for a verdict are judged again.
+    Those that still wait for a verdict are submitted to the judge again.
     """
     lines = read_lines(run.episodes, EpisodeLine)
     episode_log.recall(lines)
@@ -183,8 +183,8 @@ def recall(
 
 
 def _check_player(config: TrainingConfig, say: Callable[[str], None]) -> None:
-    """Refuse a run as a corpus that another model has played, or the same one in another dialect:
-    its tokens mean something else.
+    """Raise if another model has played the corpus, or the same model in another dialect: its
+    tokens mean something else.
     """
     if config.learning.any_corpus:
         return
@@ -215,13 +215,13 @@ def _check_player(config: TrainingConfig, say: Callable[[str], None]) -> None:
 
 
 def _model_name(model: str) -> tuple[str, ...]:
-    """Of a model wherever it lies: the name of its directory, and of the run that exported it."""
+    """Return a model's name wherever it lies: its directory, and the run that exported it."""
     parts = Path(model).parts
     return parts[-2:] if parts[-1] in EXPORTED else parts[-1:]
 
 
 def _of_corpus(trajectory: Trajectory) -> Trajectory:
-    """The same under an id that no trajectory of this run has."""
+    """Return a copy with the prefix `CORPUS`, so that no trajectory of this run has its id."""
     branch = trajectory.branch
     if branch is not None:
         branch = replace(branch, parent=f"{CORPUS}{branch.parent}")
@@ -229,7 +229,7 @@ def _of_corpus(trajectory: Trajectory) -> Trajectory:
 
 
 def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
-    """Refuse what was played on tasks that success is measured on."""
+    """Return the trajectory; raise if its task is of a split on which success is measured."""
     split = trajectory.task.split
     measured = {tasks_split(each.evaluation.split) for each in config.measured().values()}
     if (
@@ -246,7 +246,7 @@ def _checked(config: TrainingConfig, trajectory: Trajectory) -> Trajectory:
 
 
 def corpus(directory: str, say: Callable[[str], None] = lambda said: None) -> Iterator[Trajectory]:
-    """The trajectories of a store, or of a run directory; `say` gets what cannot be read."""
+    """Yield the trajectories of a store or run directory; tell `say` what cannot be read."""
     path = Path(directory)
     stores = [each for each in (path / "trajectories", path) if each.is_dir()]
     if not stores:

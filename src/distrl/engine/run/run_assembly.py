@@ -1,8 +1,8 @@
 """Builds a training run from its parts, the same for every engine, runs it and closes it again.
 
-Problems are found before anything is spent: the directory is free, `preflight` has asked the world,
-the model opens, the checkpoint can be read. What differs between engines are two
-functions that the engine passes in: where published weights go, and who collects.
+Problems are found before anything is spent: a directory that is in use, a `preflight` check that
+fails, a model or a checkpoint that cannot be read. Engines differ in two functions that they pass
+in: where published weights go, and who collects.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ UNWATCHED = (
 WANDB_PROJECT = "distrl"  # one project for all runs, so that they can be compared there
 # Where the learner publishes weights: the store, or something that writes to it and also sends them
 OpenPublisher = Callable[[WeightStore], Publisher]
-# Who collects; what has to be closed afterwards is entered into the stack
+# Opens what collects; enters what has to be closed afterwards into the stack
 OpenCollection = Callable[[ExitStack, TrajectoryReceiver, EpisodeLog, TrainingState], Collection]
 
 
@@ -95,20 +95,20 @@ class RunAssembly:
     arrivals: ArrivalQueue
     open_publisher: OpenPublisher
     open_collection: OpenCollection
-    asks_first: bool = True  # `preflight`; False: the run was under way, and its process died
+    asks_first: bool = True  # run `preflight`; False: a learner whose process died is restarted
     ask_phones: CheckPhones = check_phones
-    lane: EvaluationLane | None = None  # for evaluations beside training; None: in between
-    sinks: Sequence[MetricSink] = ()  # of metrics, beside those of the settings
+    lane: EvaluationLane | None = None  # for evaluations beside training; None: they interrupt it
+    sinks: Sequence[MetricSink] = ()  # of metrics, in addition to those of the settings
 
     def assemble_and_run(self, *, resumed: bool, accept_losses: bool = False) -> RunResult:
-        """Run to the end, write result and report. `StopRequested`: it was stopped before."""
+        """Run to the end, write result and report; raise `StopRequested` if stopped before."""
         with ExitStack() as opened:
             opened.enter_context(self.directory.held(1e9 * self.config.run.free_gigabytes))
             run = self._assemble(opened, resumed=resumed, accept_losses=accept_losses)
             try:
                 result = run.run()
             finally:
-                if run.state.updates:  # however it ended
+                if run.state.updates:  # export the policy, however the run ended
                     version = run.state.learner.version
                     keep_policy(self.directory, run.policy, version, self.view.say)
                     if run.best_weights is not None:
@@ -200,7 +200,7 @@ class RunAssembly:
         return learner
 
     def _policy(self) -> VlmPolicy:
-        """The policy that learns; where a server acts, it is asked for the gap between the two."""
+        """Build the policy that learns; if a server acts, check how far the two are apart."""
         policy = build_policy(self.config)
         if self.asks_first:
             check_server(self.config, self.directory, policy, self.view.say)
@@ -214,7 +214,7 @@ class RunAssembly:
         opened: ExitStack,
         resumed_at: int | None,
     ) -> RunMonitor:
-        """Its account begins with what the run recorded before it was resumed."""
+        """Build the monitor; its account begins with what was recorded before the resume."""
         run = self.directory
         account = RunAccount.of(read_points(run.metrics))
         name, devices = run.path.name, self.config.device_count
@@ -237,9 +237,9 @@ class RunAssembly:
 def check_server(
     config: TrainingConfig, run: RunDirectory, policy: VlmPolicy, say: Callable[[str], None]
 ) -> None:
-    """Say how far `agent.server`, if there is one, is from our own policy.
+    """Report how far `agent.server`, if there is one, differs from our own policy.
 
-    Raises `UnusableAnswer` where that is too far to learn from what it plays.
+    Raise `UnusableAnswer` if that is too far to learn from what it plays.
     """
     if config.agent.server:
         with closing(build_served(config, run.path)) as served:
@@ -248,10 +248,10 @@ def check_server(
 
 @dataclasses.dataclass(slots=True)
 class PatientPublisher:
-    """Implements `Publisher` by another one; the learner waits while the disk is full.
+    """Implements `Publisher` around another one: the learner waits while the disk is full.
 
-    Collectors play on with the weights that they have, as far as their staleness allows. Raises
-    `StopRequested` where the run is to end meanwhile.
+    Meanwhile collectors go on with the weights that they have, as far as the bound on staleness
+    allows. Raises `StopRequested` if the run is to end while it waits.
     """
 
     publisher: Publisher
@@ -281,7 +281,7 @@ def open_metrics(
     resumed_at: int | None,
     more: Sequence[MetricSink] = (),
 ) -> Metrics:
-    """The run's metrics and their sinks; `resumed_at` updates, None: a new run."""
+    """Open the run's metrics and sinks. `resumed_at`: the update to go on from; None: a new run."""
     sinks: list[MetricSink] = [*more, TensorBoardSink.open(run.tensorboard, resumed_at=resumed_at)]
     if config.reporting.wandb:
         settings = dataclasses.asdict(config)
@@ -296,7 +296,7 @@ def keep_policy(
 ) -> None:
     """Export the policy as a model to `policy/`, in place of an earlier one.
 
-    A full disk costs the export, not the run's result.
+    If the disk is full, only the export is lost, not the run's result.
     """
     fresh, old = run.path / ".policy-new", run.path / ".policy-old"
     try:

@@ -1,9 +1,9 @@
-"""The reproducibility card of a run: what it was made with, so that it can be made again.
+"""The reproducibility card of a run: what it was made with, so that it can be repeated.
 
-`card.json` is written when a run begins: version and commit of the code and whether it was changed,
-packages, machine, seed, digests of settings, model, task files, corpus and adapter, registered
-parts. A resumed run keeps it. `distrl reproduce RUN` compares it with what is here now, and runs it
-again.
+`card.json` is written when a run begins. It has the version and commit of the code and whether it
+was changed, packages, machine, seed, digests of settings, model, task files, corpus and adapter,
+and plugins. A resumed run keeps it. `distrl reproduce RUN` compares it with the current
+installation and machine, and repeats the run.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ PACKAGES = (
     "torch", "transformers", "tokenizers", "peft", "safetensors", "numpy", "pillow", "ray",
     "msgspec", "zstandard",
 )  # fmt: skip
-WHOLE_BYTES = 2 << 30  # a model up to this size is hashed whole; of a larger one names and sizes
-DATA_BYTES = 256 << 20  # the same for a corpus, an adapter and files of tasks
+WHOLE_BYTES = 2 << 30  # up to this size a model is hashed whole; above, only names and sizes
+DATA_BYTES = 256 << 20  # likewise for a corpus, an adapter and task files
 GIT_SECONDS = 10.0
 
 
@@ -46,8 +46,8 @@ class RunCard:
     """What a run was made with. Digests are BLAKE2b, empty where there was no such file."""
 
     version: str
-    commit: str  # empty: the code is no checkout
-    clean: bool | None  # None: unknown
+    commit: str  # empty: the code is not in a git checkout
+    clean: bool | None  # whether the checkout was unchanged; None: unknown
     python: str
     packages: dict[str, str]
     machine: dict[str, str]
@@ -57,11 +57,11 @@ class RunCard:
     model: str
     task_files: dict[str, str]
     plugins: list[str]
-    data: dict[str, str] = field(default_factory=dict)  # by the setting that names it
+    data: dict[str, str] = field(default_factory=dict)  # digests, by the setting that names it
 
     @classmethod
     def of(cls, config: TrainingConfig, run: RunDirectory) -> Self:
-        """The card of a run that begins now, here."""
+        """Make the card of a run that begins now, on this machine."""
         commit, clean = code_state(Path(__file__).parents[4])
         found = [each for kind in KINDS for each in plugins.plugins(kind)]
         return cls(
@@ -98,7 +98,7 @@ class RunCard:
         write_whole(run.card, to_checked_json(asdict(self)))
 
     def differences(self, now: RunCard) -> list[str]:
-        """What is not as it was, in a sentence each."""
+        """Return a sentence for each entry that differs from `now`."""
         ours, theirs = _flat(self), _flat(now)
         names = [name for name in (ours | theirs) if not name.startswith("command")]
         return [
@@ -115,7 +115,7 @@ def note_card(config: TrainingConfig, run: RunDirectory) -> None:
 
 
 def code_state(folder: Path) -> tuple[str, bool | None]:
-    """The commit of a checkout and whether its files are unchanged; "" and None: it is none."""
+    """Return a checkout's commit and whether its files are unchanged; ("", None): it is none."""
     if not (folder / ".git").exists():
         return "", None
     try:
@@ -136,7 +136,7 @@ def _git(folder: Path, *words: str) -> str:
 
 
 def machine() -> dict[str, str]:
-    """The machine, without its name."""
+    """Describe the machine, without its hostname."""
     return {
         "system": f"{platform.system()} {platform.machine()}",
         "cores": str(os.cpu_count()),
@@ -155,7 +155,7 @@ def _task_files(config: TrainingConfig) -> list[str]:
 
 
 def _data(config: TrainingConfig) -> dict[str, str]:
-    """What else a run begins with, where it is set."""
+    """Return paths of other data that a run begins with, by setting; empty: not set."""
     examples = {
         f"environments.{name}.judge.examples" if name else "judge.examples": each.judge.examples
         for name, each in config.by_environment().items()
@@ -168,7 +168,7 @@ def _data(config: TrainingConfig) -> dict[str, str]:
 
 
 def data_digest(path: Path) -> str:
-    """Of a file, or of all files of a folder."""
+    """Digest a file, or all files of a folder."""
     if not path.is_dir():
         return digest([path], whole_bytes=DATA_BYTES)
     files = sorted(each for each in path.rglob("*") if each.is_file())
@@ -176,7 +176,7 @@ def data_digest(path: Path) -> str:
 
 
 def model_digest(model: str) -> str:
-    """Of the files of a model on this disk; of a hub id, of the id."""
+    """Digest the files of a model on this disk; for a Hub id, the id itself."""
     folder = Path(model_path(model))
     if not folder.is_dir():
         return hashlib.blake2b(str(model).encode(), digest_size=16).hexdigest()
@@ -186,7 +186,7 @@ def model_digest(model: str) -> str:
 def digest(
     files: Iterable[Path], folder: Path | None = None, whole_bytes: int = WHOLE_BYTES
 ) -> str:
-    """Of names and contents; of sizes instead, where there is too much to read."""
+    """Digest names, sizes and contents; no contents above `whole_bytes` in total."""
     listed = list(files)
     whole = sum(path.stat().st_size for path in listed if path.is_file()) <= whole_bytes
     found = hashlib.blake2b(digest_size=16)

@@ -1,6 +1,6 @@
-"""Records how a run goes: points to the metrics, a `RunStatus` to the live view.
+"""Reports how a run goes: points to the metrics, a `RunStatus` to the live view.
 
-Called by the thread that runs the learner; nothing here decides anything.
+The thread that runs the learner calls it. It only observes: nothing here makes decisions.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ from distrl.runs.run_status import RunStatus, RunView
 
 SAMPLE_SECONDS = 5.0  # between two points of the series `collection`
 SHOW_SECONDS = 0.25  # between two updates of the live view
-LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before a pace says anything
+LEAST_SECONDS, LEAST_SHARE = 2.0, 0.002  # of training, before the time left is estimated
 RECENT_STEPS = 20
-MAX_NOTICES = 20  # of policies: those of other machines are a stranger's texts
-MAX_FAULT_LINES = 10_000  # about devices, of one process
+MAX_NOTICES = 20  # of policies: those of other machines are untrusted texts
+MAX_FAULT_LINES = 10_000  # about devices, per process
 PROGRESSING = ("training", "collecting")  # phases
 LearnerStage = Literal["update", "waiting", "checkpointing", "evaluating"]
 
@@ -45,10 +45,10 @@ class Countdown:
     def __init__(self) -> None:
         self._seen: tuple[float, float] | None = None  # the last time and progress
         self._seconds = 0.0  # of training in this process
-        self._share = 0.0  # of the run that they brought
+        self._share = 0.0  # of the run that was done in that time
 
     def see(self, now: float, progress: float, *, training: bool) -> None:
-        """`progress` is the share of the whole run, in [0, 1]."""
+        """Record that at time `now` the share `progress`, in [0, 1], of the run is done."""
         if not training:
             self._seen = None
             return
@@ -58,7 +58,7 @@ class Countdown:
         self._seen = now, progress
 
     def seconds_left(self, progress: float) -> float | None:
-        """None before there is a pace, and when there is nothing left to train."""
+        """Return the estimate; None after too little training, or if nothing is left to train."""
         if self._seconds < LEAST_SECONDS or self._share < LEAST_SHARE or progress >= 1.0:
             return None
         return self._seconds * (1.0 - progress) / self._share
@@ -79,14 +79,14 @@ class RunMonitor:
         account: RunAccount | None = None,  # of what the run recorded before it was resumed
         note_fault: Callable[[DeviceFault], None] = lambda fault: None,
         draw_log: DrawLog | None = None,
-        warm_up_updates: int = 0,  # that move the critic alone
+        warm_up_updates: int = 0,  # the first updates, which train the critic alone
         resumed_at: int | None = None,  # the update from which this process goes on
         usage: Callable[[], dict[str, float]] = dict,  # of the machine
     ) -> None:
         self.account = account or RunAccount()
         self.phase = "starting"
         self.success_before: SuccessRate | None = None
-        self.evaluating = ""  # the evaluation that is played beside training, and how far it is
+        self.evaluating = ""  # the evaluation beside training, and how far it is
         self.training_seconds = 0.0  # of the run; the training loop keeps it up to date
         self._name = name
         self._devices = devices
@@ -109,15 +109,15 @@ class RunMonitor:
         self._learner_stage: LearnerStage | None = None  # that its thread is in
         self._countdown = Countdown()
         self._counted: dict[tuple[str, str], int] = {}  # faults so far, by collector and kind
-        self._troubles: dict[str, str] = {}  # kinds of errors that were said, by device
-        self._notices: set[str] = set()  # of policies, that were said
+        self._troubles: dict[str, str] = {}  # device -> kind of its last error that was reported
+        self._notices: set[str] = set()  # of policies, already reported
         self._faults_noted = 0
         self._sampled = -float("inf")
         self._shown = -float("inf")
 
     @property
     def seconds(self) -> float:
-        """The run's own time."""
+        """Seconds since the run began, as the metrics count them."""
         return self._metrics.seconds
 
     def say(self, sentence: str) -> None:
@@ -128,13 +128,13 @@ class RunMonitor:
         self._recent.append(report)
         for stage, seconds in report.seconds.items():
             self._learner_stages.add(stage, seconds)
-            self._learner_stages.add("update", -seconds)  # as which the whole step was timed
+            self._learner_stages.add("update", -seconds)  # the whole step was timed as "update"
         self._record("learner", report.learner_status.updates, report.gauges())
         self._draw_log.add(report.learner_status.updates, report.drawn)
 
     @contextmanager
     def learner_at(self, stage: LearnerStage) -> Iterator[None]:
-        """Time what the learner's thread does: its steps as "update" until `learned` knows more."""
+        """Time a stage of the learner's thread; `learned` splits "update" into its parts later."""
         self._learner_stage = stage
         try:
             with self._learner_stages.at(stage):
@@ -167,14 +167,14 @@ class RunMonitor:
         self.look(learner_status, progress, 0)
 
     def end_training(self, learner_status: LearnerStatus, queue: int) -> None:
-        """Close the learner's account, with a last point."""
+        """Record a last point, and freeze the learner's seconds by stage."""
         self._note_troubles()
         self.sample(learner_status, queue)
         self._trained = self._learner_seconds()
 
     def _note_troubles(self) -> None:
-        """Count episodes that could not start and tasks that were given up; say which phone failed
-        and why, once per error, and what policies notice.
+        """Count episodes that could not start and tasks that were given up. Report which phone
+        failed and why, once per error, and the notices of policies.
         """
         said: dict[str, str] = {}
         for report in (*self._collection.ended_reports(), *self._collection.reports()):
@@ -199,7 +199,7 @@ class RunMonitor:
             self.say(notice)
 
     def _note(self, fault: DeviceFault) -> None:
-        """A line in the log; what it does not get is counted."""
+        """Log a device fault; count the faults that the log cannot take."""
         if self._faults_noted < MAX_FAULT_LINES:
             with suppress(StorageError):
                 self._note_fault(fault)
@@ -271,7 +271,7 @@ class RunMonitor:
         )
 
     def _detail(self, learner_status: LearnerStatus) -> str:
-        """What is special about the phase."""
+        """Say what is special about the current phase."""
         parts, updates, last = [], learner_status.updates, self._warm_up_updates
         if self._learner_stage == "waiting":
             parts.append("the learner waits for trajectories")

@@ -1,9 +1,9 @@
-"""Why a run ends: it reaches one of its limits, or a signal asks for an orderly end: Ctrl-C,
-SIGTERM, or SIGHUP, which comes when a terminal is closed (not where it is ignored, as by nohup).
+"""Why a run ends: it reaches one of its limits, or a signal asks for an orderly end.
 
-While a `StopRequest` is entered, the first signal only sets a flag (and calls `wake`); the second
-raises `KeyboardInterrupt` in the main thread, and what is open is closed on the way out. Each is
-answered by a line on the error output at once, since a step in progress may take minutes.
+The signals are Ctrl-C, SIGTERM, and SIGHUP, which comes when a terminal is closed (unless ignored,
+as by nohup). While a `StopRequest` is entered, the first signal only sets a flag and calls `wake`;
+the second raises `KeyboardInterrupt` in the main thread, which closes what is open on its way out.
+Each prints a line to stderr at once, since a step in progress may take minutes.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import TYPE_CHECKING, Any, Self
 
-if TYPE_CHECKING:  # loads torch, and commands without a model stop, too
+if TYPE_CHECKING:  # loads torch, which commands without a model do not need
     from distrl.config.sections import RunSettings
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
@@ -27,7 +27,7 @@ class StopRequested(Exception):
 
 
 class StopRequest:
-    """Whether the run was asked to end; signals ask where the main thread enters it."""
+    """Whether the run was asked to end; signals set it while the main thread has entered it."""
 
     def __init__(self) -> None:
         self.asked = False
@@ -67,7 +67,7 @@ class StopRequest:
 
 
 def _say(sentence: str) -> None:
-    """In a signal handler, which may have interrupted any other write: without buffers or locks."""
+    """Write to stderr without buffers or locks: a signal may have interrupted another write."""
     with contextlib.suppress(OSError):
         os.write(2, f"\n{sentence}\n".encode())
 
@@ -75,7 +75,7 @@ def _say(sentence: str) -> None:
 def progress(
     settings: RunSettings, *, training_seconds: float, trajectories: int, updates: int = 0
 ) -> float:
-    """The largest share of a limit that the run has used so far; 1 or more: it is over."""
+    """Return the largest share that the run has used of any limit; 1 or more: it is over."""
     shares = [training_seconds / (60.0 * settings.minutes)]
     if settings.trajectories is not None:
         shares.append(trajectories / settings.trajectories)

@@ -6,11 +6,11 @@
         pace the collectors; write a checkpoint and begin an evaluation when due
     evaluate what was trained
 
-Evaluations before and during training are played in a lane of their own where there is one, and
-training goes on. The loop is the same for every way of collecting (`collection`). On a stop request
-a checkpoint is written, and `StopRequested` says that the run can be resumed. An update under way
-is abandoned then, and when the run's time is up: before the optimiser's step, between two
-micro-batches. Where several ranks share it, it is finished.
+Evaluations before and during training run beside it if the engine has an `EvaluationLane`. The loop
+is the same for every way of collecting (`collection`). On a stop request a checkpoint is written,
+and `StopRequested` is raised: the run can be resumed. An update under way is abandoned then, and
+when the run's time is up: between two micro-batches, before the optimiser's step. If several ranks
+share the update, it is finished instead.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class TrainingRun:
     _aside: RunningEvaluation | None = None  # the evaluation that is played in the lane
 
     def run(self) -> RunResult:
-        """Evaluate, train, evaluate. `StopRequested`: it was asked to end before."""
+        """Evaluate, train, evaluate; raise `StopRequested` if asked to end before."""
         self._before = self.state.seconds
         self.collection.start()
         try:
@@ -205,7 +205,7 @@ class TrainingRun:
             self._save()
 
     def _save(self) -> None:
-        """Write a checkpoint. A full disk costs this one, not the run: the last is still there."""
+        """Write a checkpoint. If the disk is full, the run goes on: the last one is still there."""
         self._saved = self.clock()
         self.state.seconds = self._trained
         self.state.collectors |= self.collection.states()
@@ -225,7 +225,7 @@ class TrainingRun:
             or self.clock() - self._evaluated < 60.0 * every
         ):
             return
-        self._before, self._since = self._trained, None  # played here, it is not training time
+        self._before, self._since = self._trained, None  # evaluating here is not training
         self._evaluate("during", self.config.evaluation.every_episodes)
         self._since = self._evaluated = self.clock()
         self.monitor.phase = "training"
@@ -295,7 +295,7 @@ class TrainingRun:
         self._say_unjudged(request, trajectories)
 
     def _say_unjudged(self, request: EvaluationRequest, trajectories: Sequence[Trajectory]) -> None:
-        """Success is of fewer tasks than were asked for where phones or judges have failed."""
+        """Report episodes without a verdict: success is then measured on fewer tasks."""
         broken = Counter(each.ending.value for each in trajectories if not each.ending.judged)
         if not broken:
             return
@@ -312,7 +312,7 @@ class TrainingRun:
         self._aside, self.monitor.evaluating = None, ""
 
     def _leave(self) -> None:
-        """End after a stop request: keep what was learned."""
+        """End after a stop request: save what was learned, and stop the collectors."""
         self.monitor.say("stopping: writing a checkpoint, then ending the collectors")
         self._cancel_evaluation()
         if self.state.updates:

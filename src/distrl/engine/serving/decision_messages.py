@@ -3,10 +3,10 @@
     collector → server   DecisionRequest, EndSession, ReportRequest
     server → collector   Decisions, `ServerReport`
 
-They travel as those of `ingest.messages` do, nothing is pickled. The screens of an observation are
-in shared memory, packed (`screen_memory`); an action is its kind and its values in order. Texts are
-bytes, since a policy may write halves of surrogate pairs, which msgpack refuses; so are elements,
-as JSON.
+They are sent like those of `ingest.messages`; nothing is pickled. The screens of an observation are
+in shared memory, packed (`screen_memory`). An action is sent as the name of its class and its
+values in order. Texts are sent as bytes, since a policy may write halves of surrogate pairs, which
+msgpack refuses. Elements are sent as the bytes of their JSON.
 """
 
 from __future__ import annotations

@@ -1,21 +1,20 @@
 """The `DecisionService` of a collector without a policy: it asks the policy server of its node.
 
-Requests are sent by the thread that asks, and their futures are completed by the thread that
-listens to the server, so that any number of them are in flight without a thread for each, and the
-server batches over all devices of the node. Screens that the policy does not use are not sent.
-Guarantees:
+The calling thread sends a request, and the thread that listens to the server completes its future.
+So any number of requests can be in flight without a thread for each, and the server batches over
+all devices of the node. Past screens that the policy does not use are not sent. Guarantees:
 
-- A request is answered by a policy, or its future has an error.
-- If the server dies, all that it has not answered is sent to its replacement: a decision is lost,
-  the episode is not. Without an answer for `patience_seconds`, the error is `PolicyServerGone`: it
-  ends the collector and loses its episodes in progress.
-- On `close`, requests that are waited for are cancelled, as by `PolicyBatcher`.
+- Every request is answered by a policy, or its future gets an error.
+- If the server dies, the requests that it has not answered are sent to its replacement: a decision
+  is lost, but no episode. A request without an answer for `patience_seconds` fails with
+  `PolicyServerGone`, which ends the collector and loses its episodes in progress.
+- `close` cancels pending requests, as that of `PolicyBatcher` does.
 
-Replacements are looked for, and late requests noticed, by whoever is in `serve`, `ask` or `decide`;
-a collector is in `serve` all the time.
+A thread in `serve`, `ask` or `decide` looks for replacement servers and for expired requests; a
+collector is in `serve` all the time.
 
-`version` is the newest that the server has decided with; it is polled also while no episode runs,
-since it decides whether one may begin.
+`version` is the newest weight version that the server has decided with. It is polled also while no
+episode runs, since it determines whether one may begin.
 """
 
 from __future__ import annotations
@@ -38,23 +37,23 @@ from distrl.records import Decision, Observation
 
 PATIENCE_SECONDS = 300.0  # a replacement server loads its model first
 POLL_SECONDS = 0.25  # between two requests for the server's report
-RESEND_SECONDS = 0.2  # between two looks of a waiting caller for requests that were lost
+RESEND_SECONDS = 0.2  # between two checks of a waiting caller for lost requests
 
 
 class ServerLine(Protocol):
-    """A connection to one server. Where it is gone, calls raise `PolicyServerGone`."""
+    """A connection to one server. Once it is gone, calls raise `PolicyServerGone`."""
 
     def submit(self, session: str, observation: Observation) -> Future[Decision]:
-        """Send a request. Its future fails with `PolicyServerGone` where the server ends first.
+        """Send a request. Its future fails with `PolicyServerGone` if the server ends first.
 
-        It may be completed by a thread that must not block.
+        Callbacks of the future must not block: they run in the thread that completes it.
         """
         ...
 
     def leave(self, session: str) -> None: ...
 
     def report(self) -> ServerReport | None:
-        """Its report; None: it is still loading, or did not answer in time."""
+        """Return its report; None if it is still loading or did not answer in time."""
         ...
 
 
@@ -65,7 +64,7 @@ class _Request:
     number: int
     session: str
     observation: Observation
-    until: float  # it has failed, if there is no answer by then
+    until: float  # deadline: without an answer by then it fails
     failure: str = ""  # of the last attempt
     decision: Future[Decision] = field(default_factory=Future)
 
@@ -74,21 +73,21 @@ class _Request:
 class PolicyClient:
     """Implements `DecisionService`. `find` returns the server of this node, or None."""
 
-    name: str  # of the collector, and the beginning of its sessions' names
+    name: str  # of the collector; prefix of its session names
     find: Callable[[], ServerLine | None]
     patience_seconds: float = PATIENCE_SECONDS
     _handles: itertools.count[int] = field(default_factory=itertools.count)
     _numbers: itertools.count[int] = field(default_factory=itertools.count)
     _line: ServerLine | None = None
     _waiting: dict[int, _Request] = field(default_factory=dict)  # by number, oldest first
-    _unsent: list[_Request] = field(default_factory=list)  # those that no server has
+    _unsent: list[_Request] = field(default_factory=list)  # requests that no living server has
     _seen: ServerReport | None = None  # the last report
     _version: int = 0
     _decisions: int = 0
     _open: bool = True
-    # Guards the above. Held for a moment only: threads that must not block take it, too.
+    # Guards the fields above. Hold it only briefly: threads that must not block take it, too.
     _changed: threading.Condition = field(default_factory=threading.Condition)
-    _finding: threading.Lock = field(default_factory=threading.Lock)  # held by who calls `find`
+    _finding: threading.Lock = field(default_factory=threading.Lock)  # held while calling `find`
 
     # The devices' side --------------------------------------------------------------------------
 
@@ -100,7 +99,7 @@ class PolicyClient:
         return self._waited_for(self.submit(handle, observation))
 
     def submit(self, handle: int, observation: Observation) -> Future[Decision]:
-        """Send a request, or keep it for the next server; cancelled if the client has closed."""
+        """Send a request, or queue it for the next server; cancel it if the client is closed."""
         until = time.monotonic() + self.patience_seconds
         request = _Request(next(self._numbers), self._session(handle), observation, until)
         with self._changed:
@@ -133,7 +132,7 @@ class PolicyClient:
         return decision.result()
 
     def _needed(self, observation: Observation) -> Observation:
-        """Without past screens that the policy does not use: they are most of the bytes sent."""
+        """Drop past screens that the policy does not use: they are most of the bytes sent."""
         used = len(observation.past_screens) if self._seen is None else self._seen.past_screens
         first = max(0, len(observation.past_screens) - used)
         if first == 0:
@@ -147,7 +146,7 @@ class PolicyClient:
             self._open = True
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Look for a server, for lost requests and for new weights while `going`."""
+        """While `going()`, look for a server, resend lost requests and poll the weight version."""
         while going():
             self._resend_pending()
             self._poll()
@@ -165,7 +164,7 @@ class PolicyClient:
             cancelled = list(self._waiting.values())
             self._waiting, self._unsent = {}, []
             self._changed.notify_all()
-        for request in cancelled:  # without the lock: callbacks of futures may take others
+        for request in cancelled:  # outside the lock: callbacks of futures may take other locks
             request.decision.cancel()
 
     def update_weights(self) -> bool:
@@ -194,7 +193,7 @@ class PolicyClient:
         return self._seen
 
     def report(self) -> PolicyBatcherReport:
-        """This client's decisions, with its share of the server's batches and seconds."""
+        """Return this client's decisions, and its share of the server's batches and seconds."""
         server = self._seen.batcher if self._seen else PolicyBatcherReport(0, {}, 0, 0, 0.0, 0.0)
         share = min(1.0, self._decisions / max(1, server.decisions))
         batches = {size: round(share * count) for size, count in server.batches.items()}
@@ -220,7 +219,7 @@ class PolicyClient:
             answer.add_done_callback(partial(self._answered, line, request))
 
     def _answered(self, line: ServerLine, request: _Request, answer: Future[Decision]) -> None:
-        """Hand the answer on. Called by the thread that listens to the server."""
+        """Complete the request. Called by the thread that listens to the server."""
         error = answer.exception()
         if isinstance(error, PolicyServerGone):
             self._lose(line, request, error)
@@ -238,16 +237,16 @@ class PolicyClient:
             request.decision.set_exception(error)
 
     def _is_taken(self, request: _Request) -> bool:
-        """Whoever gets True completes the request; it has expired, or was cancelled, otherwise."""
+        """Claim the request: complete it if this returns True. False: expired or cancelled."""
         with self._changed:
             taken = self._waiting.pop(request.number, None) is not None
         return taken and request.decision.set_running_or_notify_cancel()
 
     def _resend_pending(self) -> None:
-        """Fail the requests that are too late, and send those that no server has."""
+        """Fail the expired requests, and send those that no living server has."""
         for request in self._too_late():
             self._fail(request, self._no_decision(request))
-        with self._changed:  # also while there is no server: what has expired is not kept for it
+        with self._changed:  # drop expired ones also while there is no server
             self._unsent = [each for each in self._unsent if each.number in self._waiting]
         line = self._reach() if self._unsent else None
         if line is None:
@@ -273,10 +272,10 @@ class PolicyClient:
     # The server ---------------------------------------------------------------------------------
 
     def _reach(self) -> ServerLine | None:
-        """One connection for all threads, found by the first that has none; None: not yet."""
+        """Return the one connection of all threads, opened if there is none; None: not yet."""
         with self._finding:
             if self._line is None:
-                with contextlib.suppress(PolicyServerGone):  # it cannot be looked for just now
+                with contextlib.suppress(PolicyServerGone):  # it cannot be looked up right now
                     found = self.find()
                     with self._changed:
                         self._line = found
@@ -288,7 +287,7 @@ class PolicyClient:
         request: _Request | None = None,
         error: PolicyServerGone | None = None,
     ) -> None:
-        """Forget a connection that failed, unless it was replaced already; keep its request."""
+        """Drop a failed connection, unless already replaced; queue the request for the next."""
         with self._changed:
             if self._line is line:
                 self._line = None

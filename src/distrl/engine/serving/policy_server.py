@@ -1,11 +1,11 @@
 """One policy for all devices of a node: concurrent requests are answered in batches.
 
-It is a `PolicyBatcher` whose devices are in other processes. A session is an episode; it counts as
-one device that may ask. Nothing else is kept of it, since a policy is stateless: all that it uses
-is in the observation. So a replacement server can take over in the middle of every episode.
+It wraps a `PolicyBatcher` whose devices are in other processes. A session is an episode and counts
+as one device that may ask. The server keeps nothing else of it, since a policy is stateless: all
+that it uses is in the observation. So a replacement can take over in the middle of every episode.
 
 Every decision carries the version of the weights that made it; weights change between two batches.
-After closing, waiting and later requests get a `PolicyServerGone`. Sessions of a collector that
+After closing, pending and later requests get a `PolicyServerGone`. Sessions of a collector that
 died are dropped after `SESSION_SECONDS` without a request.
 
 Thread-safe, and independent of how requests arrive: as calls of an actor
@@ -58,7 +58,7 @@ class PolicyServer:
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     def serve(self, going: Callable[[], bool]) -> None:
-        """Answer requests while `going`; close then, or when the policy fails."""
+        """Answer requests until `going()` is False or the policy fails; then close."""
 
         def tidied() -> bool:
             self._drop_silent_sessions()
@@ -85,7 +85,7 @@ class PolicyServer:
     def submit(
         self, session: str, observation: Observation, answer: Callable[[Decision | None], None]
     ) -> None:
-        """Have `answer` called with the decision, by the thread that decides; None: it closed."""
+        """Have the deciding thread call `answer` with the decision; None: the server closed."""
         asking = self._begin_request(session)
 
         def answered(decided: Future[Decision]) -> None:
@@ -122,7 +122,7 @@ class PolicyServer:
             self._drop_if_left(session, asked)
 
     def _drop_if_left(self, session: str, found: _Session) -> None:
-        """A handle with a request in the batcher must stay until that is answered."""
+        """Drop a session that has ended, but keep its handle while a request is unanswered."""
         if found.left and not found.asking:
             del self._sessions[session]
             self.batcher.leave(found.handle)

@@ -2,11 +2,11 @@
 
 A collector copies the packed screens of an observation into its `ScreenMemory`, an anonymous file
 (memfd) whose descriptor it passes over the connection. The server reads them there (`ScreenView`);
-the request itself carries an offset, and size and address of each screen. So nobody unpacks a
-screen before its pixels are asked for, and nobody hashes or packs it again. A region is used again
-once its request was answered, so the file holds one region for each request in flight. It may grow
-and never shrinks (it is sealed), so that no reader faults; the kernel frees it when both sides have
-closed it, however they ended.
+the request itself carries only an offset, and the size and content address of each screen. So a
+screen is unpacked only when its pixels are needed, and never hashed or packed again. A region is
+reused once its request was answered, so the file holds one region for each request in flight. The
+file may grow but is sealed against shrinking, so that no reader faults. The kernel frees it when
+both sides have closed it, however they ended.
 
 `multiprocessing.shared_memory` was weighed: its segments have names, which outlive a process that
 is killed, and its resource tracker removes a segment when any process that attached it ends.
@@ -35,12 +35,12 @@ LARGEST_SIDE = 1 << 14  # pixels
 
 
 class WrittenScreen(NamedTuple):
-    """A packed screen in the memory, but for where it is."""
+    """What describes a packed screen in the shared memory, except its offset."""
 
     nbytes: int
     height: int
     width: int
-    address: str  # of its content; it is not checked, since both sides are of one user
+    address: str  # digest of its content; not verified, since both sides are of one user
 
 
 def written(screen: CompressedScreen) -> WrittenScreen:
@@ -48,7 +48,7 @@ def written(screen: CompressedScreen) -> WrittenScreen:
 
 
 class ScreenMemory:
-    """The collector's side. Any thread may write. It is closed when nobody refers to it."""
+    """The collector's side. Any thread may write. Closed when it is garbage-collected."""
 
     def __init__(self) -> None:
         flags = os.MFD_CLOEXEC | os.MFD_ALLOW_SEALING
@@ -81,7 +81,7 @@ class ScreenMemory:
         return offset, size
 
     def release(self, offset: int, size: int) -> None:
-        """Let the region be used again."""
+        """Mark a region as free for reuse."""
         with self._lock:
             self._free[size].append(offset)
 
@@ -93,7 +93,7 @@ class ScreenMemory:
 
 
 class ScreenView:
-    """The server's side of a `ScreenMemory`, by its descriptor, which it owns."""
+    """The server's side of a `ScreenMemory`; it owns the file descriptor."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
@@ -107,7 +107,7 @@ class ScreenView:
             )
 
     def read(self, offset: int, written: Sequence[WrittenScreen]) -> tuple[CompressedScreen, ...]:
-        """Copies of the screens that were written there, still packed."""
+        """Copy the screens that were written there, still packed."""
         screens, at = [], offset
         for nbytes, height, width, address in written:
             sides = 0 < height <= LARGEST_SIDE and 0 < width <= LARGEST_SIDE

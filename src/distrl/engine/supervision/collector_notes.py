@@ -1,7 +1,7 @@
-"""Writes down who collects for a run, for those who look at it: `collectors.json`.
+"""Writes `collectors.json`: which processes collect for a run, for people who inspect it.
 
-On a cluster nothing else in the run directory tells on which node a collector is. Nothing depends
-on the file: where the disk refuses it, it stays as it was.
+On a cluster nothing else in the run directory says on which node a collector is. Nothing depends
+on the file: if it cannot be written, the old one stays.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class CollectorNotebook:
 
 
 def note(name: str, place: str, in_flight: int, report: CollectorReport | None) -> CollectorNote:
-    """What is worth knowing of one; None: no full report came yet."""
+    """Summarise one collector; `report` is None until its first full report has come."""
     if report is None:
         return CollectorNote(name, place, in_flight, 0, {})
     away = {phone: report.troubles.get(phone, "") for phone in report.quarantined}

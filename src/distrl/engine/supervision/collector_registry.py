@@ -1,26 +1,26 @@
-"""Who collects for a run: one registry for collectors on this machine and on a cluster.
+"""The registry of a run's collectors, on this machine and on a cluster.
 
 It has a slot for each collector of the run and knows, for each slot: which process has it, when the
 last heartbeat came, what a replacement resumes from (`state`), and how often it may still be
 restarted. It starts and kills nothing. A transport does (`local.collector_pool`: processes and
 sockets; `ray.collector_pool` and `ray.learner_actor`: actors), by these rules:
 
-- `register` gives a new process its name, which no collector of the run had before, and its state.
-  A repeated call of the same process (Ray resends one whose answer was lost) gets the same answer.
+- `register` gives a new process its state and a name that no collector of the run had before. A
+  repeated call of the same process (Ray resends one whose answer was lost) gets the same answer.
 - A collector without a heartbeat for `silent_seconds` (`SILENT_START_SECONDS` before its first), or
   with episodes in flight and no progress for `STALLED_SECONDS`, is `unresponsive`: kill it.
-  Time in which nobody looked, since this process itself stood still or had no CPU, is nobody's
-  silence: between two looks at most `LOOK_SECONDS` count, so that a machine that is slow as a whole
-  is not taken for collectors that hang.
+  Time in which this process itself stood still or had no CPU does not count as silence: between two
+  checks at most `LOOK_SECONDS` count, so that collectors on a machine that is slow as a whole are
+  not taken for hanging.
 - `report_exit` says when a replacement may start: after a pause that grows with each failure of a
-  collector that had delivered nothing. After `restarts` failures within `WINDOW` seconds the slot
-  is given up; when all slots are, `check` raises `CollectorsLost`. A lost node costs no restart.
-- Slots from `FIRST_JOINED` on are of collectors that join from other machines (`engine.join`), and
-  are made when these come. Nobody here can start or kill one: where it falls silent its slot is
-  free until it joins again, and no restart is counted.
-- A process that was replaced and comes back (its network had failed, say) is told to stop, and
-  changes nothing. After a restart of the learner the newest process of a slot is recognised by its
-  next heartbeat.
+  collector that had delivered nothing. After more than `restarts` failures (lost nodes not counted)
+  within `WINDOW` seconds the slot is given up; when all slots are, `check` raises `CollectorsLost`.
+- Slots from `FIRST_JOINED` on belong to collectors that join from other machines (`engine.join`);
+  they are created as these arrive. We can neither start nor kill those: if one falls silent, its
+  slot is free until it joins again, and no restart is counted.
+- A process that was replaced and comes back (after a network failure, say) is told to stop, with no
+  other effect. After a restart of the learner, a slot's newest process is recognised by its next
+  heartbeat.
 
 Synchronous; the clock is passed in; any thread may call.
 """
@@ -50,9 +50,9 @@ from distrl.episodes.collector_report import CollectorReport
 from distrl.errors import CollectorsLost
 from distrl.runs.run_directory import RunDirectory
 
-FIRST_JOINED = 1024  # number of the first slot of joined collectors; others have lower ones
+FIRST_JOINED = 1024  # first slot number of joined collectors; others have lower numbers
 JOINED_SILENT_SECONDS = 60.0  # without a heartbeat: as long as it may play without its learner
-LOOK_SECONDS = 1.0  # between two looks: more, and this process was slow or stopped (Ctrl-Z, say)
+LOOK_SECONDS = 1.0  # between two checks; beyond that, this process was slow or stopped (Ctrl-Z)
 LAST_SECONDS = 10.0  # after the deadline of a stop, before collectors that remain are killed
 
 
@@ -83,10 +83,10 @@ class Registration:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatReply:
-    """Orders: the pace, and whether to stop.
+    """A collector's orders: the pace, and whether to stop.
 
-    `finish_within`: stop; episodes in flight may take that many seconds. `superseded`: another
-    process has this collector's slot by now. `watched`: somebody looks at the phones.
+    `finish_within`: stop, with that many seconds for episodes in flight; None: go on. `superseded`:
+    another process has this collector's slot by now. `watched`: somebody looks at the phones.
     """
 
     pace: Pace
@@ -96,7 +96,7 @@ class HeartbeatReply:
 
 
 class PacedAdmission:
-    """Implements `Admission` in a collector by the last pace that it was told; none: no start."""
+    """Implements `Admission` in a collector by the last pace received; before it, none starts."""
 
     def __init__(self) -> None:
         self.pace = Pace(version=0)
@@ -110,16 +110,16 @@ class _Slot:
     """One collector of the run, whichever process has it at the moment."""
 
     budget: RestartBudget
-    newest: int  # the `start` of the newest process that is known
+    newest: int  # the `start` of the newest known process
     state: str = ""
     info: CollectorInfo | None = None
-    process: str = ""  # which process registered, by what it calls itself
+    process: str = ""  # the id that the registered process gave itself
     report: CollectorReport | None = None
     in_flight: int = 0
     heard: float = 0.0  # when its last heartbeat came, or when it registered
     spoken: bool = False  # has this process sent a heartbeat?
     worked: bool = False  # has this process delivered a trajectory?
-    done: int = -1  # what it had done at its last progress
+    done: int = -1  # count of what it had done at its last progress
     progressed: float = 0.0
     ended: bool = False  # has the newest process ended?
     start_at: float | None = -float("inf")  # None: a process has the slot, or it was given up
@@ -142,7 +142,7 @@ class CollectorRegistry:
     shares: RoomShares = RoomShares()
     clock: Callable[[], float] = time.monotonic
     stop_at: float | None = None  # when all must have ended; None: nobody asked for it
-    _looked: float = float("inf")  # when the unresponsive were last asked for
+    _looked: float = float("inf")  # when `unresponsive` was last called
     _pace: Pace = Pace(version=0)
     _ended: Counter[str] = field(default_factory=Counter)  # `stages` of those that have ended
     _slots: dict[int, _Slot] = field(default_factory=dict)
@@ -161,13 +161,13 @@ class CollectorRegistry:
         self._slots[number] = _Slot(RestartBudget(self.restarts), newest, start_at=start_at)
 
     def admit(self, number: int) -> None:
-        """Make the slot of a joined collector, unless there is one."""
+        """Create the slot of a joined collector, unless there is one."""
         with self._lock:
             if number not in self._slots:
                 self._add(number, start_at=None)
 
     def load_states(self, states: Mapping[int, str]) -> None:
-        """What collectors resume from, by number; from a checkpoint."""
+        """Set what collectors resume from, by number; from a checkpoint."""
         for number, state in states.items():
             if number >= FIRST_JOINED:
                 self.admit(number)
@@ -177,9 +177,9 @@ class CollectorRegistry:
     # Collectors -------------------------------------------------------------------------------
 
     def register(self, number: int, place: str = "", process: str = "") -> Registration:
-        """Give the slot to a new process; a process that still has it is lost.
+        """Give the slot to a new process; a process that still has it counts as lost.
 
-        `process`: any name that no other process has; empty: it never calls twice.
+        `process`: an id that no other process has, to recognise a repeated call; empty: none comes.
         """
         with self._lock:
             slot = self._slots[number]
@@ -203,7 +203,7 @@ class CollectorRegistry:
         with self._lock:
             slot = self._slots[info.number]
             if slot.info is None and not slot.ended and info.start >= slot.newest:
-                slot.newest = info.start  # it has outlived a learner
+                slot.newest = info.start  # it outlived a restart of the learner
                 self._occupy(slot, info, spoken=True)
                 self.say(f"{info.name} is on {info.place}, and goes on")
             current = slot.info is not None and slot.info.name == info.name
@@ -220,14 +220,14 @@ class CollectorRegistry:
         return orders if current else HeartbeatReply(orders.pace, 0.0, superseded=True)
 
     def delivered(self, name: str) -> None:
-        """A trajectory of that collector is stored: it works, even if it dies before it says so."""
+        """Record that the collector delivered a trajectory, so that it counts as having worked."""
         with self._lock:
             for slot in self._slots.values():
                 if slot.info is not None and slot.info.name == name:
                     slot.worked = True
 
     def deregister(self, info: CollectorInfo, last: Heartbeat | None = None) -> None:
-        """The process has ended as it was told to."""
+        """Free the slot of a process that has ended as it was told to."""
         if last is not None:
             self.heartbeat(info, 0, last)
         with self._lock:
@@ -257,7 +257,7 @@ class CollectorRegistry:
             )
 
     def _lose(self, slot: _Slot, trouble: str) -> None:
-        """The process in this slot ended without deregistering."""
+        """Free the slot of a process that ended without deregistering; count the fault."""
         self.say(f"{slot.info} {trouble}")
         self.episode_log.faults["collector_lost"] += 1
         self._release(slot)
@@ -273,7 +273,7 @@ class CollectorRegistry:
     # Transports -------------------------------------------------------------------------------
 
     def orders(self, number: int) -> HeartbeatReply:
-        """What the collector of that slot is to do now."""
+        """Return what the collector of that slot is to do now."""
         with self._lock:
             others = {at: slot.in_flight for at, slot in self._slots.items() if at != number}
             pace = self.shares.pace_of(number, self._pace, others, self.waiting())
@@ -284,7 +284,7 @@ class CollectorRegistry:
             return HeartbeatReply(pace, max(0.0, self.stop_at - self.clock()))
 
     def unresponsive(self) -> list[tuple[CollectorInfo, str]]:
-        """Collectors that must be killed, and why; a joined one loses its slot instead."""
+        """Return which collectors to kill, and why; a joined one loses its slot instead."""
         found = []
         with self._lock:
             self._forgive_own_pause()
@@ -297,7 +297,7 @@ class CollectorRegistry:
         return found
 
     def _forgive_own_pause(self) -> None:
-        """After a pause of ours what was sent meanwhile may not have been read yet."""
+        """Do not count a pause of ours as silence: messages sent meanwhile may be unread yet."""
         now = self.clock()
         pause, self._looked = now - self._looked, now
         if (forgiven := pause - LOOK_SECONDS) > 0.0:
@@ -306,7 +306,7 @@ class CollectorRegistry:
                 slot.progressed = min(now, slot.progressed + forgiven)
 
     def _trouble(self, slot: _Slot, *, joined: bool) -> str:
-        """What is wrong with the process of that slot; empty: nothing, or there is none."""
+        """Return what is wrong with the slot's process; empty if nothing, or if it has none."""
         if slot.info is None:
             return ""
         now = self.clock()
@@ -317,7 +317,7 @@ class CollectorRegistry:
         return f"did nothing for {stalled:.0f} s" if stalled > STALLED_SECONDS else ""
 
     def report_exit(self, number: int, trouble: str, *, node_lost: bool = False) -> float | None:
-        """The process of that slot has died. Seconds until another may start; None: given up."""
+        """Record the death of a slot's process; return the seconds to a restart, None: given up."""
         with self._lock:
             slot = self._slots[number]
             worked, slot.worked = slot.worked, False
@@ -333,7 +333,7 @@ class CollectorRegistry:
         return pause
 
     def due(self) -> list[int]:
-        """Slots whose collector is to be started now."""
+        """Return the slots whose collector is to be started now."""
         now = self.clock()
         with self._lock:
             slots = self._slots.items()
@@ -342,7 +342,7 @@ class CollectorRegistry:
     # The learner ------------------------------------------------------------------------------
 
     def set_pace(self, pace: Pace) -> None:
-        """How far collectors may go from now on."""
+        """Set how far collectors may go from now on."""
         self._pace = pace
 
     def stop(self, finish_within: float) -> None:
@@ -350,19 +350,19 @@ class CollectorRegistry:
         self.stop_at = self.clock() + finish_within
 
     def is_over(self) -> bool:
-        """After `stop`: all have ended, or had time enough for it."""
+        """Return whether, after `stop`, all have ended or their time is up."""
         if self.stop_at is None:
             return False
         return not self.collectors() or self.clock() > self.stop_at + LAST_SECONDS
 
     def close(self) -> None:
-        """No collector will send anything any more: write down what is known of episodes."""
+        """Deregister all and log their open episodes: no collector will send anything more."""
         for info in self.collectors():
             self.deregister(info)
         self.episode_log.close()
 
     def check(self) -> None:
-        """Raise `CollectorsLost` when every slot was given up, and nobody has joined."""
+        """Raise `CollectorsLost` if every slot was given up and no collector has joined."""
         if self.count and not self.numbers() and not self.collectors():
             raise CollectorsLost(
                 f"all {self.count} collectors failed more than collection.restarts="

@@ -1,13 +1,13 @@
-"""What collectors tell of their phones beside counters, for the report of the run.
+"""Keeps what collectors report about their phones, except counters, for the report of the run.
 
-    refusals   what guarded phones did not carry out: appended to the run's `refusals.jsonl`, whose
-               lines are also written by collectors that share the learner's disk
+    refusals   actions that guarded phones refused: appended to the run's `refusals.jsonl`, to which
+               collectors that share the learner's disk write themselves
     reports    the last ones of collectors that have ended, so that phones that failed at their end
                are named as well; `RunMonitor` takes them
 
-Collectors of other machines send what they like: texts are cut short and made printable, times are
-numbers, a run keeps `max_lines` at most. What is left out or not written is counted in the run's
-faults as `refusals_cut`. Each refusal is taken once, however often it is sent. Thread-safe.
+What other machines send is untrusted: texts are cut short and made printable, times are checked,
+and a run keeps `max_lines` at most. What is left out or not written is counted in the run's faults
+as `refusals_cut`. Each refusal is kept once, however often it is sent. Thread-safe.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ CUT = "refusals_cut"
 
 @dataclass(slots=True)
 class PhoneRecords:
-    """Of one run; `faults` are the run's own."""
+    """The phone records of one run; `faults` are the run's fault counters."""
 
     path: Path
     faults: Counter[str]
     max_lines: int = MAX_LINES
-    _lines: int = -1  # in the file; -1: nobody has looked yet
+    _lines: int = -1  # in the file; -1: not counted yet
     _seen: dict[Refusal, None] = field(default_factory=dict)  # the last ones, in order
     _unwritten: list[Refusal] = field(default_factory=list)
     _ended: deque[CollectorReport] = field(default_factory=lambda: deque(maxlen=MAX_REPORTS))
@@ -48,7 +48,7 @@ class PhoneRecords:
     # Refusals -----------------------------------------------------------------------------------
 
     def take(self, batch: RefusalBatch | None) -> None:
-        """Append what is new in it to the file; never raises."""
+        """Append the batch's new refusals to the file. Never raises."""
         if batch is None or not (batch.refusals or batch.cut):
             return
         with self._lock:
@@ -62,9 +62,9 @@ class PhoneRecords:
             self._write()
 
     def _look(self) -> None:
-        """After a restart: what the file has already."""
+        """Read what the file has already, after a restart."""
         self._lines = len(whole_lines(self.path))
-        with suppress(CorruptLog):  # reports say so
+        with suppress(CorruptLog):  # the report of the run says so
             for each in read_lines(self.path, Refusal)[-REMEMBERED:]:
                 self._remember(each)
 
@@ -74,7 +74,7 @@ class PhoneRecords:
             del self._seen[next(iter(self._seen))]
 
     def _write(self) -> None:
-        """Write what waits, as much as there may be; a full disk has it wait for the next time."""
+        """Write pending refusals, up to the limits; on a full disk they wait for the next call."""
         room = min(MAX_UNWRITTEN, max(0, self.max_lines - self._lines))
         self.faults[CUT] += len(self._unwritten[room:])
         self._unwritten = self._unwritten[:room]
@@ -90,7 +90,7 @@ class PhoneRecords:
             self._ended.append(report)
 
     def drain_ended(self) -> list[CollectorReport]:
-        """The last reports of those that have ended since this was last asked."""
+        """Return the last reports of collectors that have ended since the last call."""
         with self._lock:
             reports = list(self._ended)
             self._ended.clear()
@@ -98,7 +98,7 @@ class PhoneRecords:
 
 
 def printable(text: str) -> str:
-    """Short, and nothing in it that a terminal would obey."""
+    """Cut a text short and replace unprintable characters, which a terminal might obey."""
     return "".join(c if c.isprintable() else "?" for c in short(text))
 
 

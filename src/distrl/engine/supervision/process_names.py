@@ -1,6 +1,6 @@
-"""Names of the processes of a run: no two have the same, through all restarts and resumes.
+"""Unique names for the processes of a run, through all restarts and resumes.
 
-A name is taken by making its log file, so whoever names a process needs no memory of its own.
+A name is reserved by creating its log file, so no other record of used names is needed.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from distrl.runs.run_directory import OWNER_ONLY, RunDirectory
 
 
 def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
-    """A name that no process of the run has had; its log file is made here.
+    """Reserve a name that no process of the run has had, by creating its log file.
 
     Episode ids begin with the name, so they stay unique through restarts and resumes.
     """
@@ -32,6 +32,6 @@ def new_name(run: RunDirectory, number: int, role: str = "collector") -> str:
 
 
 def starts(run: RunDirectory, number: int, role: str = "collector") -> list[int]:
-    """The starts of that process so far, by their logs."""
+    """Return the start numbers of that process so far, from its log files."""
     logs = (run.path / "logs").glob(f"{role}-{number}.*.log")
     return [int(log.name.split(".")[1]) for log in logs if log.name.split(".")[1].isdigit()]

@@ -24,7 +24,7 @@ def patience_of(heartbeat_seconds: float) -> float:
 
 @dataclass(slots=True)
 class RestartBudget:
-    """At most `most` failures within `WINDOW`; the pause doubles while nothing works."""
+    """Allows `most` failures within `WINDOW`; the pause doubles while nothing works."""
 
     most: int
     _failures: deque[float] = field(default_factory=deque)

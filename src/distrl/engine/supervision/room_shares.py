@@ -1,10 +1,10 @@
-"""Shares the room for episodes in flight among the environments of a run, by their devices.
+"""Divides the room for episodes in flight among the environments of a run, by their devices.
 
-The bound on staleness says how many episodes may be in flight (`Pace.rooms`). Without shares a fast
-environment would take every place as soon as it is free, and a slow one, whose collector hears of
-it later, would never start: nothing would be learned there. Each gets a part as large as its part
-of the devices, and one place at least while there is any; together they may be over the bound by
-less than one episode for each environment.
+The bound on staleness says how many episodes may be in flight (`Pace.rooms`). Without shares, a
+fast environment would take every place as soon as it is free, and a slow one, whose collector
+learns of it later, would never start: nothing would be learned there. Each gets a share in
+proportion to its devices, and at least one place while there is any. Since shares are rounded up,
+together they may exceed the bound by less than one episode for each environment.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from distrl.engine.ingest.messages import Pace
 
 @dataclass(frozen=True, slots=True)
 class RoomShares:
-    """Of one run; without environments all collectors share all of it."""
+    """The shares of one run; without environments, all collectors share the whole room."""
 
     environments: Mapping[int, str] = field(default_factory=dict)  # of collectors, by number
     devices: Mapping[str, int] = field(default_factory=dict)  # by environment
@@ -35,10 +35,10 @@ class RoomShares:
         )
 
     def pace_of(self, number: int, pace: Pace, others: Mapping[int, int], waiting: int) -> Pace:
-        """The pace for one collector. `others`: episodes in flight at each of the other ones;
+        """Return the pace for one collector. `others`: episodes in flight at each of the others;
         `waiting`: trajectories that the learner has yet to take.
 
-        Joined collectors, which are of no environment that is known here, go by the whole room.
+        Joined collectors, whose environment is not known here, use the whole room.
         """
         own = self.environments.get(number)
         if own is None:
@@ -52,5 +52,5 @@ class RoomShares:
         )
 
     def _part(self, environment: str, count: int) -> int:
-        """Of a count, rounded up."""
+        """Return the environment's share of a count, rounded up."""
         return -(-count * self.devices[environment] // sum(self.devices.values()))

@@ -1,48 +1,49 @@
 """A-RIDE, the algorithm of DistRL: an actor-critic that learns from old trajectories.
 
-    ρ_t = π(a_t|s_t) / μ(a_t|s_t)                    now against then, at the level of the settings
-    δ_t = r_t + γ·V(s_{t+1}) − V(s_t)                V(s_{t+1}) = 0 after an end, not after a cut
+    ρ_t = π(a_t|s_t) / μ(a_t|s_t)                    current / acting policy, at `ratio_level`
+    δ_t = r_t + γ·V(s_{t+1}) − V(s_t)                V(s_{t+1}) = 0 if terminated, not if truncated
     Δ_t = δ_t + γ·c_{t+1}·Δ_{t+1}                    Retrace(λ), c = λ·min(1, ρ)
     v_t = V(s_t) + Δ_t,   A_t = Δ_t
     L_V = E_μ[min(cap_V, ρ_t)·ℓ(V(s_t), v_t)]
     L_π = −E_μ[min(cap, ρ_t)·f(A_t)·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
           + λ_p·E_μ[min(cap, ρ_t)·1{a_t invalid}·log π(a_t|s_t)]
-          + κ·E_μ[min(cap, ρ_t)·k3(π, π_ref)]        pulls as KL(π_ref ‖ π) does: `estimated_kl`
+          + κ·E_μ[min(cap, ρ_t)·k3(π, π_ref)]        gradient of KL(π_ref ‖ π): `estimated_kl`
 
-f(A) = 1{A > 0} where advantages are filtered, the default, and f(A) = A where they are `signed`.
+f(A) = 1{A > 0} for `filtered` advantages, the default, and f(A) = A for `signed` ones.
 
-**What this is.** With signed advantages and both caps at 1 it is V-trace(λ); filtered, its critic
-alone is. Let ρ̄ = min(1, ρ) and Δ'_t = ρ̄_t·Δ_t. Then
+**Relation to V-trace.** With signed advantages and both caps at 1 this is V-trace(λ); with filtered
+ones only its critic is. Let ρ̄ = min(1, ρ) and Δ'_t = ρ̄_t·Δ_t. Then
 
     Δ'_t = ρ̄_t·δ_t + γ·λ·ρ̄_t·ρ̄_{t+1}·Δ_{t+1} = ρ̄_t·δ_t + γ·(λ·ρ̄_t)·Δ'_{t+1}
 
-which is V-trace's recursion (Espeholt et al. 2018) with c_t = λ·ρ̄_t. The gradient of L_V by the
-logit of V is ρ̄_t·(V − v_t) = −Δ'_t, V-trace's own; the policy's, with signed advantages, is
-Δ'_t·∇log π, which at λ = 1 is that of its actor, ρ̄_t·(r_t + γ·v'_{t+1} − V), and below 1 has λ in
-it as generalised advantages do. So `vtrace` differs by its clips and, below λ = 1, by its
-advantage; tests hold them together.
+which is V-trace's recursion (Espeholt et al. 2018) with c_t = λ·ρ̄_t. The gradient of L_V with
+respect to the logit of V is ρ̄_t·(V − v_t) = −Δ'_t, as in V-trace. The policy's, with signed
+advantages, is Δ'_t·∇log π. At λ = 1 that is V-trace's actor, ρ̄_t·(r_t + γ·v'_{t+1} − V); below 1
+it contains λ as generalised advantages do. So `vtrace` differs by its clips and, below λ = 1, by
+its advantage; tests check that the two agree.
 
-**What is printed.** The paper has Retrace on V, which Δ_t above is, without the weight in L_V, and
-A_t = r_t + γ·v_{t+1} − V(s_t): `as_printed`. There Δ_t holds δ_t in full whatever the ratio of its
-own step, so v_t says what *this answer* was worth: it estimates Q(s_t, a_t). Therefore
+**Differences from the paper.** The paper prints Retrace on V, which is Δ_t above, with no weight in
+L_V, and A_t = r_t + γ·v_{t+1} − V(s_t): `as_printed`. There Δ_t contains δ_t in full, whatever the
+ratio of its own step, so v_t is the value of *this answer*: it estimates Q(s_t, a_t). Therefore
 
-- V(s_t), a mean over the answers that π would give, takes v_t with the weight of its own step.
-  Without it the critic keeps to μ (with λ = 0 it has the values of μ, however old). With cap_V = 1
-  its fixed point is that of V-trace for every λ: the values of a policy ∝ min(μ, π), which are
-  those of π once π is sure of itself. A larger cap_V leans from there to π, and costs variance;
-- the advantage is Δ_t itself. The printed one takes the next step as μ did.
+- V(s_t), a mean over the answers that π would give, is fitted to v_t with the weight of its own
+  step. Without it the critic learns the values of μ (with λ = 0 exactly those, however old). With
+  cap_V = 1 its fixed point is that of V-trace for every λ: the values of a policy ∝ min(μ, π),
+  which are those of π once π is nearly deterministic. A larger cap_V is closer to π, with more
+  variance;
+- the advantage is Δ_t itself. The printed one evaluates the next step under μ.
 
-In the small world the printed form does not find the best way. The invalid term as printed has no
-gradient, here it has; rewards have such a penalty too, so one of the two is 0 (by default this
-one: an answer that cannot be read is paid for once). Entropy is one, not −log π of what was done.
+On the benchmark `small_world` the printed form does not find the optimal policy. The invalid term
+as printed has no gradient; here it has one. Rewards contain such a penalty too, so one of the two
+is 0 (by default this one, so that an unreadable answer is penalised once). The entropy term is the
+entropy of π, not −log π of the sampled answer.
 
-Where others went on from the same step (forks, `matched_screens`), A_t is success from there,
-discounted, less the mean of theirs: measured, not estimated, with the weight min(cap, ρ_t) as
-elsewhere.
+Where other trajectories continued from the same step (forks, `matched_screens`), A_t is measured
+instead of estimated: the discounted success from there minus the mean of theirs. Its weight is
+min(cap, ρ_t), as elsewhere.
 
 Batches are drawn by priority (DPER), and weights that correct for it multiply every term.
-`trajectory_share` below 1 is the paper's filter of trajectories (`trajectory_filter`), of a batch
-as it was drawn.
+`trajectory_share` below 1 applies the paper's filter (`trajectory_filter`) to each drawn batch.
 """
 
 from __future__ import annotations
@@ -85,7 +86,7 @@ from distrl.learning.targets.retrace import retrace, signed_advantages
 
 @dataclass(frozen=True, slots=True)
 class ARideSettings(Checked):
-    """What A-RIDE is tuned by. The fields that are not settings of a run are for ablations."""
+    """The hyperparameters of A-RIDE. Fields that are not settings of a run are for ablations."""
 
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
     retrace_lambda: Annotated[
@@ -126,7 +127,7 @@ class ARideSettings(Checked):
 
 @dataclass(eq=False)
 class ARide(PlannedAlgorithm):
-    """Advantage-based Retrace, on what the replay draws by priority."""
+    """Advantage-based Retrace on trajectories that are drawn by priority."""
 
     draws: ClassVar[DrawRule] = "priority"
     step: GradientStep
@@ -158,7 +159,7 @@ class ARide(PlannedAlgorithm):
         )
 
     def _outcomes(self, batch: Batch, current: BatchScores) -> Tensor:  # [b, t]
-        """What the critic predicts, as it came."""
+        """Return the observed outcome of the quantity that the critic predicts."""
         if self.settings.value_target == "success":
             return batch.step_outcomes
         return value_outcomes(batch, current, self.discount)
@@ -218,7 +219,7 @@ class ARide(PlannedAlgorithm):
     def _critic(self, batch: Batch, ratios: Tensor, targets: Tensor) -> CriticObjective:
         chosen = self.settings
         weights = torch.ones_like(ratios)
-        if chosen.value_target == "success":  # of a whole trajectory: no ratio of a step mends it
+        if chosen.value_target == "success":  # of the whole trajectory: step ratios cannot correct
             targets = batch.step_outcomes
         elif not chosen.as_printed:
             weights = truncate(ratios, chosen.value_ratio_cap)

@@ -1,27 +1,27 @@
-"""What actor-critics share: ratios at a chosen level, the losses, and metrics.
+"""Shared parts of the actor-critic algorithms: ratios at a chosen level, losses and metrics.
 
-    L_V = Σ_t w_t·ℓ(V(s_t), v_t) / turns of the batch, each head for itself, their losses added
+    L_V = Σ_t w_t·ℓ(V(s_t), v_t) / turns of the batch, for each head alone; their losses are added
 
-`cross_entropy` takes the target as a soft success in [0, 1] (Retrace's is always one where rewards
-are 0 but for the last; costs can push it out, and it is held to the range); its gradient by the
-logit is V − v, as strong for sure predictions as for unsure ones. `squared` and `huber` are
-regressions of V itself, which fade with V·(1 − V). The minimum of all is where V is the weighted
+`cross_entropy` treats the target as a soft label in [0, 1]. Retrace's target lies there if all
+rewards but the last are 0; costs can push it out, so it is clamped. The gradient with respect to
+the logit is V − v, which does not vanish for confident predictions. `squared` and `huber` regress V
+itself, and their gradients vanish with V·(1 − V). All have their minimum where V is the weighted
 mean of v, for targets no further from it than 1.
 
-Metrics, of a batch as it was scored before the update:
+Metrics, from the scores of a batch before the update:
 
     ratio_…                 quantiles of π/μ over turns: how far the policy is from those that acted
-    clip_fraction           share of turns whose ratio is above the cap, by more than rounding
+    clip_fraction           share of turns whose ratio exceeds the cap by more than rounding
     effective_sample_share  (Σ ρ)² / Σ ρ² over the number of turns: 1 on-policy
     entropy, invalid_rate   nats per token, and the share of answers that could not be read
-    brier_score             E[(V − G)²], of values and what came of them
-    reliability_gap         how far the mean of G lies from the values before it, in ten bins
-    measured_advantages     share of turns at forks and matched screens, measured, not estimated
-    explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic knew
+    brier_score             E[(V − G)²], of values and observed outcomes
+    reliability_gap         distance of the mean of G from the mean of V, in ten bins of V
+    measured_advantages     share of turns whose advantage is measured (forks, matched screens)
+    explained_variance      1 − Var(v − V) / Var(v): how much of the targets the critic predicted
 
-G is what V predicts, in the same units (`value_outcomes`): the discounted return with its costs, or
-success where that is the critic's target. A perfect critic has no gap, whatever the discount; on
-old data it may have one, since G is that of the policies that acted.
+G is the observed outcome that V predicts, in the same units (`value_outcomes`): the discounted
+return with its costs, or success where that is the critic's target. A perfect critic has no gap,
+whatever the discount. On old data it may have one, since G comes from the policies that acted.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ BINS = 10
 
 
 def turn_ratios(correction: Correction, batch: Batch, current: BatchScores) -> Tensor:  # [b, t]
-    """One for each turn, for traces and critics; at the level `token` that of the whole turn."""
+    """Return a ratio per turn, for traces and critics; for `token` the ratio of the whole turn."""
     if correction == "none":
         return torch.ones_like(current.values[:, :-1])
     ratio = length_normalised if correction == "length_normalised" else per_turn
@@ -66,14 +66,14 @@ def turn_ratios(correction: Correction, batch: Batch, current: BatchScores) -> T
 
 
 def token_ratios(correction: Correction, batch: Batch, current: BatchScores) -> Tensor:  # [b, t, k]
-    """One for each token, for policy losses."""
+    """Return a ratio per token, for policy losses."""
     if correction == "none":
         return torch.ones_like(current.log_probs)
     return at_level(correction, current.log_probs, batch.behaviour_log_probs, batch.token_mask)
 
 
 def with_measured_advantages(batch: Batch, advantages: Tensor, discount: float) -> Tensor:  # [b, t]
-    """Where others went on from the same step, the advantage that was measured there."""
+    """Replace the advantages of steps from which other trajectories continued by measured ones."""
     found = advantages.clone()
     for each in batch.continuations:
         found[each.row, each.column] = fork_advantage(each.own, each.others, discount)
@@ -92,7 +92,7 @@ class CriticObjective:
     def of(
         cls, kind: ValueLoss, batch: Batch, targets: Tensor, weights: Tensor | float = 1.0
     ) -> CriticObjective:
-        """For targets [b, t]; weights [b, t] come beside those of prioritised draws."""
+        """Build it from targets [b, t]; weights [b, t] multiply those of prioritised draws."""
         return cls(kind, batch.gather(targets), batch.gather(weights * batch.draw_weights))
 
     def __call__(self, value_logits: Tensor, turns: Tensor) -> Tensor:  # [m, heads], [m]
@@ -121,7 +121,7 @@ class ActorCriticObjective:
     averaging: Averaging
     value_weight: float
     entropy_weight: float
-    ratios: Tensor  # [n, k]: weigh the policy's terms; 1 where the advantages have them inside
+    ratios: Tensor  # [n, k]: weights of the policy's terms; 1 if the advantages contain them
     ratio_cap: float = 1.0
     invalid: Tensor | None = None  # [n]: 1 where the answer could not be read; None: no such term
     invalid_weight: float = 0.0
@@ -161,7 +161,7 @@ class ActorCriticObjective:
 
 
 def beside(scores: Scores, token_values: Tensor, turns: Tensor) -> Tensor:
-    """The rows of [n, k] for these turns, cut and moved to fit their scores."""
+    """Return the rows of [n, k] for these turns, with the width, device and dtype of the scores."""
     return token_values[turns, : scores.log_probs.shape[1]].to(scores.log_probs)
 
 
@@ -172,7 +172,7 @@ def actor_critic_metrics(
     outcomes: Tensor,  # [b, t]: what the values predict
     cap: float,  # of the ratios in the policy loss
 ) -> dict[str, float]:
-    """All of them, for what an update saw before it moved."""
+    """Return the metrics that the module describes, from the scores before the update."""
     values = current.values[:, :-1]
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     at_quantiles = quantiles(ratios, batch.mask, tuple(RATIO_QUANTILES.values())).tolist()
@@ -192,18 +192,18 @@ def actor_critic_metrics(
 
 
 def value_outcomes(batch: Batch, current: BatchScores, discount: float) -> Tensor:  # [b, t]
-    """G_t, the discounted return that came after each step, held to the range of values.
+    """Return G_t, the discounted return after each step, clamped to [0, 1] like the values.
 
-    Where a trajectory was cut off, the value of its last screen stands for what would have come.
+    Truncated trajectories are bootstrapped from the value of their last screen.
     """
     returns = monte_carlo(**batch.with_values(current.values), discount=discount)
     return returns.clamp(0.0, 1.0)
 
 
 def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
-    """Σ_bins (share of the bin)·|mean value − mean outcome|, over bins of equal width.
+    """Return Σ_bins (share of the bin)·|mean value − mean outcome|, over bins of equal width.
 
-    0 for a calibrated critic.
+    It is 0 for a calibrated critic.
     """
     bins = (values * BINS).long().clamp(0, BINS - 1)
     excess = torch.zeros(BINS, dtype=torch.float64).index_add(0, bins, (values - outcomes).double())
@@ -211,7 +211,7 @@ def reliability_gap(values: Tensor, outcomes: Tensor) -> float:  # [n], [n]
 
 
 def explained_variance(values: Tensor, targets: Tensor) -> float:  # [n], [n]
-    """1 − Var(v − V) / Var(v); 0 where the targets do not vary."""
+    """Return 1 − Var(v − V) / Var(v); 0 if the targets do not vary."""
     spread = torch.var(targets, correction=0)
     left = torch.var(targets - values, correction=0)
     return float(1.0 - left / spread) if float(spread) > 1e-12 else 0.0

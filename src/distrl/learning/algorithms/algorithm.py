@@ -1,8 +1,8 @@
-"""The frame of every algorithm: score a batch, plan, take optimiser steps, report.
+"""The update loop of all algorithms: score a batch, plan, take optimiser steps, report.
 
 An algorithm owns no data and no devices. The learner hands it batches and uses its report for
-priorities, metrics and pacing; `policy_moves` is False while only the critic is being warmed up.
-What differs between algorithms is the plan: targets, advantages and a loss for each turn.
+priorities and metrics; `policy_moves` is False while only the critic is being warmed up.
+Algorithms differ in their plan: targets, advantages and a loss for each turn.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ DrawRule = Literal["priority", "uniform"]
 
 @dataclass(frozen=True, slots=True)
 class UpdateReport:
-    """What an update saw. The tensors are detached, on the CPU, and shaped like the batch."""
+    """The figures of one update. The tensors are detached, on the CPU, shaped like the batch."""
 
     losses: dict[str, float]  # policy, value, entropy, invalid, … as they entered the total
     gradient_norms: dict[str, float]  # policy and critic, before clipping
@@ -34,22 +34,22 @@ class UpdateReport:
     ratios: Tensor  # [b, t], of whole turns, before truncation
     entropies: Tensor  # [b, t], mean over the tokens of a turn
     values: Tensor  # [b, t]
-    outcomes: Tensor  # [b, t], what those values predict, as it came
+    outcomes: Tensor  # [b, t], the observed outcomes that those values predict
     advantages: Tensor  # [b, t]
     metrics: dict[str, float] = field(default_factory=dict)  # clip fraction, sample size, …
 
 
 class Algorithm(Protocol):
-    """What the learner calls."""
+    """An algorithm as the learner uses it."""
 
     @property
     def draws(self) -> DrawRule:
-        """How its batches are drawn from the replay, where no setting says otherwise."""
+        """How batches are drawn from the replay unless a setting overrides it."""
         ...
 
     @property
     def discount(self) -> float:
-        """γ of the TD errors in its reports; errors that are compared with them use it too."""
+        """γ of the TD errors in its reports; the learner uses it to rescore trajectories too."""
         ...
 
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport: ...
@@ -57,26 +57,26 @@ class Algorithm(Protocol):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class UpdatePlan:
-    """What an algorithm makes of a scored batch."""
+    """The loss that an algorithm derives from a scored batch, and what to report about it."""
 
     loss: TurnLoss
     advantages: Tensor  # [b, t], 0 at padding; for the report
-    metrics: dict[str, float] = field(default_factory=dict)  # that only this algorithm has
+    metrics: dict[str, float] = field(default_factory=dict)  # specific to the algorithm
     ratio_cap: float = 1.0  # above which a ratio counts as clipped, in the report
     epochs: int = 1  # optimiser steps on this batch
-    outcomes: Tensor | None = None  # [b, t], what the values predict; None: the success to come
-    policy_moves: bool = True  # False: there is nothing for the policy to learn from
+    outcomes: Tensor | None = None  # [b, t], what the values predict; None: the final success
+    policy_moves: bool = True  # False: the batch has nothing for the policy to learn from
 
 
 class PlannedAlgorithm(ABC):
-    """Implements `Algorithm` for a subclass that plans."""
+    """Implements `Algorithm` for subclasses that define `plan`."""
 
     draws: ClassVar[DrawRule] = "uniform"  # DPER is A-RIDE's
     step: GradientStep
 
     @property
     def discount(self) -> float:
-        """1 for algorithms that look at outcomes; the others override it."""
+        """1 for algorithms whose critic predicts outcomes; the others override it."""
         return 1.0
 
     @abstractmethod
@@ -85,12 +85,12 @@ class PlannedAlgorithm(ABC):
     def update(self, batch: Batch, *, policy_moves: bool = True) -> UpdateReport:
         current, scored = self.step.score_for_step(batch)
         plan = self.plan(batch, current)
-        # With nothing to learn from, the optimiser's momentum must not move the policy either.
+        # A gradient of 0 is not enough: the optimiser's momentum would still move the policy.
         moves = policy_moves and plan.policy_moves
         seen = []
         for _ in range(plan.epochs):
             seen.append(self.step.step(batch, plan.loss, policy_moves=moves, scored=scored))
-            scored = None  # the weights have moved
+            scored = None  # outdated: the weights have moved
         return update_report(
             batch,
             current,
@@ -105,7 +105,7 @@ class PlannedAlgorithm(ABC):
 
 
 def check_reference(setting: str, weight: float, reference: ReferencePolicy | None) -> None:
-    """Refuse a KL weight without a policy to stay near."""
+    """Raise `InvalidSetting` for a KL weight without a reference policy."""
     if weight > 0.0 and reference is None:
         raise InvalidSetting(
             f"{setting}={weight!r} without a reference policy to stay near; give one, or 0"
@@ -121,13 +121,13 @@ def update_report(
     *,
     discount: float,
     cap: float = 1.0,
-    outcomes: Tensor | None = None,  # [b, t]; None: the success to come
+    outcomes: Tensor | None = None,  # [b, t]; None: the final success
     **metrics: float,
 ) -> UpdateReport:
-    """The report of an update, or of a batch that was only scored.
+    """Return the report of an update, or of a batch that was only scored.
 
-    Ratios, errors, entropies and values are those before the update, so that priorities of
-    different algorithms can be compared.
+    Ratios, errors, entropies and values are those before the update, so that priorities can be
+    compared between algorithms.
     """
     ratios = per_turn(current.log_probs, batch.behaviour_log_probs, batch.token_mask)
     tokens = batch.token_mask.sum(-1).clamp(min=1)

@@ -1,14 +1,14 @@
-"""The clipped surrogate of PPO, for given advantages: what PPO and GRPO minimise.
+"""The clipped surrogate loss of PPO for given advantages; PPO and GRPO minimise it.
 
     L = −E[min(r·A, clip(r, 1 − ε, 1 + ε')·A)] − β·E[ℍ(π)]           r = π/μ          coupled
     L = −E[w·min(r·A, clip(r, …)·A)] − β·E[ℍ(π)]                     r = π/π_prox,    decoupled
                                                                      w = min(cap, π_prox/μ)
 
-μ is the policy that acted and π_prox the one that the update began with. On-policy they are one,
-and so are the two losses. On old data the coupled loss measures its step from μ: where the policy
-has already moved further than ε it gives no gradient. The decoupled one measures from where the
-policy is now, and corrects for the age by w. The critic's cross-entropy comes with either. Weights
-that correct for prioritised draws multiply every term.
+μ is the policy that acted and π_prox the one at the start of the update. On-policy they are equal,
+and so are the two losses. On old data the coupled loss clips around μ: where the policy has already
+moved further than ε, it gives no gradient. The decoupled loss clips around the current policy and
+corrects for the age of the data by w. Both come with the critic's cross-entropy. Weights that
+correct for prioritised draws multiply every term.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from distrl.learning.targets.ratios import RatioLevel, per_token, truncate
 
 @dataclass(frozen=True, slots=True)
 class ClipSettings(Checked):
-    """How far one update may go, and from where it is measured."""
+    """The trust region of one update: its size, and the policy around which it lies."""
 
     clip: Annotated[float, Bounds(0.0, 1.0, "(ε)", open=True)] = 0.2
     clip_high: Annotated[
@@ -48,7 +48,7 @@ class ClipSettings(Checked):
 
     @property
     def highest(self) -> float:
-        """The ratio beyond which a good step is pushed no further."""
+        """The ratio above which a positive advantage gives no gradient."""
         return 1.0 + (self.clip if self.clip_high is None else self.clip_high)
 
 
@@ -61,7 +61,7 @@ class ClippedObjective:
     draws: Tensor  # [n]: weights of prioritised draws
     critic: CriticObjective
     behaviour_log_probs: Tensor  # [n, k]: of μ
-    proximal_log_probs: Tensor  # [n, k]: of the policy that the update began with
+    proximal_log_probs: Tensor  # [n, k]: of π_prox, the policy at the start of the update
     total: Tensor  # tokens or turns of the whole batch
     reference_log_probs: Tensor | None = None  # [n, k]: of a policy to stay near, in GRPO
     kl_weight: float = 0.0
@@ -115,7 +115,7 @@ class ClippedObjective:
         if self.reference_log_probs is not None:
             reference = beside(scores, self.reference_log_probs, turns)
             divergences = estimated_kl(log_probs, reference, token_mask)
-            # min(cap, π/μ) of every token now: the mean is under π, over tokens of μ
+            # Weight by min(cap, π/μ) of each token: the KL is a mean under π, the tokens are of μ.
             ratios = per_token(log_probs.detach(), behaviour, token_mask)
             corrected = weights * divergences * truncate(ratios, chosen.behaviour_cap)
             penalty = token_mean(corrected, token_mask, averaging, total)

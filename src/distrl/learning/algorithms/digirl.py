@@ -1,4 +1,4 @@
-"""DigiRL: imitate the steps that helped, of the attempts that did better than their task promises.
+"""DigiRL: imitate steps with a high advantage in attempts that beat their task's expected success.
 
     V_instr(c), V(s):  −E[y·log V + (1 − y)·log(1 − V)],  y = 1{success}      two critics, BCE
     A_step(h)  = λ^{H−h}·r_H + (1 − λ^{H−h}·r_H)·(V(s_{h+1}) + r_h − V(s_h))  doubly robust
@@ -6,22 +6,22 @@
     L_π        = −E[log π(a_h|s_h)]  over steps with A_step > 1/H of the trajectories whose A_instr
                  is among the best `curriculum_share` of the batch
 
-r_H is 1 for success; H in 1/H is the step limit of the task, H in λ^{H−h} the last step that was
-taken. Advantage-weighted regression with a hard filter in place of exponential weights: no ratios,
-and no step is ever pushed away from.
+r_H is 1 for success. H in 1/H is the step limit of the task, H in λ^{H−h} the last step that was
+taken. This is advantage-weighted regression with a hard filter instead of exponential weights:
+there are no ratios, and no answer's probability is ever pushed down.
 
-Batches are drawn uniformly, as DigiRL draws them: prioritised draws are DistRL's, and
-`learning.learner.draws` gives them to any algorithm as an ablation. What still differs from the
+Batches are drawn uniformly, as in DigiRL: prioritised draws are DistRL's, and
+`learning.learner.draws` enables them for any algorithm as an ablation. Other differences from the
 original:
 
 - The released code of DigiRL has no factor (1 − λ^{H−h}·r_H) but adds the return, discounted by
-  0.5, to the improvement, and keeps a step above 0 after a cost of 0.05 rather than above 1/H. Here
-  the paper is followed.
-- It ranks trajectories over its whole buffer and keeps a tenth; here the share is one of the batch,
-  a uniform sample of the buffer, and larger, since a tenth of 16 trajectories are two.
-- After each round it makes 5 passes for each critic and then 20 for the actor, on batches of their
-  own. Here `passes` steps of critics and policy together are taken on each batch, and
-  `pacing.samples_per_insert` says how many batches there are for a round.
+  0.5, to the improvement, and keeps a step above 0 after a cost of 0.05 rather than above 1/H. We
+  follow the paper.
+- It ranks the trajectories of its whole buffer and keeps a tenth. We rank those of a batch, a
+  uniform sample of the buffer, and keep a larger share, since a tenth of 16 trajectories are two.
+- After each round it makes 5 passes for each critic and then 20 for the actor, on separate batches.
+  We take `passes` steps of critics and policy together on each batch, and
+  `pacing.samples_per_insert` sets the number of batches in a round.
 - Its offline phase filters by reward alone: that is `filtered_bc`.
 """
 
@@ -48,7 +48,7 @@ from distrl.learning.targets.advantages import doubly_robust, keep_above
 
 @dataclass(frozen=True, slots=True)
 class DigirlSettings(Checked):
-    """How hard the two filters are."""
+    """The strength of the two filters, and the number of steps for each batch."""
 
     decay: Annotated[
         float, Bounds(0.0, 1.0, "(λ: how far back from a success its steps are trusted)")
@@ -65,7 +65,7 @@ class DigirlSettings(Checked):
 
 @dataclass(eq=False)
 class Digirl(PlannedAlgorithm):
-    """Imitates steps behind two filters."""
+    """Imitates the steps that pass a filter of trajectories and a filter of steps."""
 
     step: GradientStep
     settings: DigirlSettings = DigirlSettings()

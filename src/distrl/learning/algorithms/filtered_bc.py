@@ -1,14 +1,14 @@
-"""Filtered behaviour cloning: imitate what worked, and nothing else.
+"""Filtered behaviour cloning: imitate successful trajectories only.
 
     keep(τ) = 1{τ succeeded} · 1{R(τ) is among the best `share` of the successes of the batch}
     L_π     = −Σ keep(τ)·w(τ)·log π(a_t|s_t) / Σ keep(τ)       over all tokens of all steps
     L_V     = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],       y = 1{τ succeeded}
 
-R is the return with its costs, so that of two successes the shorter one comes first; w corrects for
-prioritised draws. There is no ratio: the result is a policy that does what successes of the acting
-policies did, whichever those were. The mean is over what was kept, so that a hard filter does not
-make the steps small. The critic learns from every step and does not touch the policy; it is there
-for the priorities, and so that another algorithm can take over.
+R is the return with its costs, so that the shorter of two successes ranks higher; w corrects for
+prioritised draws. There are no ratios: the policy imitates the successes of the acting policies,
+however old those are. The mean is over kept tokens, so that a hard filter does not shrink the
+gradient. The critic learns from every step and does not affect the policy; it provides priorities,
+and it is ready when another algorithm takes over.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from distrl.learning.losses.policy_losses import policy_gradient
 
 @dataclass(frozen=True, slots=True)
 class FilteredBcSettings(Checked):
-    """Which successes are imitated, and how their tokens are weighed."""
+    """Which successes are imitated, and how their tokens are weighted."""
 
     share: Annotated[
         float, Bounds(0.0, 1.0, "of a batch's successes, best returns first", open=True)
@@ -41,7 +41,7 @@ class FilteredBcSettings(Checked):
 
 @dataclass(eq=False)
 class FilteredBc(PlannedAlgorithm):
-    """Imitates successes."""
+    """Imitates the best successes of each batch."""
 
     step: GradientStep
     settings: FilteredBcSettings = FilteredBcSettings()
@@ -58,7 +58,7 @@ class FilteredBc(PlannedAlgorithm):
 
 
 def kept_successes(batch: Batch, share: float) -> Tensor:
-    """1 for the trajectories to imitate, [b]; equal returns are kept or dropped together."""
+    """Return 1 for the trajectories to imitate, else 0, [b]; ties are kept or dropped together."""
     successes = batch.outcomes > 0.5
     if not bool(successes.any()):
         return torch.zeros_like(batch.outcomes)
@@ -68,16 +68,16 @@ def kept_successes(batch: Batch, share: float) -> Tensor:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class FilteredImitation:
-    """The losses of imitation behind a filter, for n turns in reading order; DigiRL's too."""
+    """The losses of filtered imitation for n turns in reading order; DigiRL uses it too."""
 
     weights: Tensor  # [n]: 0 where a turn is not imitated
     critic: CriticObjective
-    total: Tensor  # what the mean is over: kept tokens or turns, of the whole batch
+    total: Tensor  # divisor of the mean: kept tokens or turns of the whole batch
     averaging: Averaging
 
     @classmethod
     def of(cls, batch: Batch, weights: Tensor, averaging: Averaging) -> FilteredImitation:
-        """For weights [b, t]."""
+        """Build it from weights [b, t]."""
         kept_tokens = batch.token_mask & (weights > 0.0).unsqueeze(-1)
         return cls(
             weights=batch.gather(weights),
@@ -98,7 +98,7 @@ class FilteredImitation:
 
 
 def among_the_best(scores: Tensor, among: Tensor, share: float) -> Tensor:
-    """Where a score reaches that of the best `share` of those that `among` marks, [b] bool."""
+    """Return which scores reach the best `share` of the scores marked in `among`, [b] bool."""
     ranked = scores[among].sort(descending=True).values
     enough = max(1, round(share * len(ranked)))
     return scores >= ranked[enough - 1]

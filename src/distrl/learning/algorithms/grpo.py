@@ -1,15 +1,15 @@
-"""Group-relative advantages, as in GRPO: attempts at one task are each other's baseline.
+"""GRPO: the mean return of several attempts at one task is the baseline of each of them.
 
     A(τ) = (R(τ) − mean of R over the attempts at its task) / their deviation, for every step of τ
     L_π  = the clipped surrogate of A (`clipped_objective`) + κ·E[k3(π, π_ref)]   `estimated_kl`
     L_V  = −E[y·log V(s_t) + (1 − y)·log(1 − V(s_t))],  y = 1{success}
 
-A group is what a batch holds of one task (`trajectory.task.id`); single attempts, and groups
-that all ended alike, have no gradient. So a batch should hold several attempts at each
-task: `learner.attempts_together` draws them that way. No critic takes part; it learns beside the
-policy so that priorities and reports mean something. R is success, 0 or 1, or the whole return with
-its costs: dividing by the deviation then blows small differences in cost up to the size of a
-success.
+A group is all trajectories of one task (`trajectory.task.id`) in a batch. Single attempts, and
+groups in which all returns are equal, give no gradient. So a batch should hold several attempts at
+each task: `learner.attempts_together` draws them that way. The advantages use no critic; one is
+trained beside the policy for priorities and reports. R is success (0 or 1) or the return with its
+costs. With the latter, dividing by the deviation can scale small differences in cost up to the size
+of a success.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from distrl.learning.targets.advantages import group_relative
 
 @dataclass(frozen=True, slots=True)
 class GrpoSettings(Checked):
-    """What is compared inside a group, and how many steps an update takes on a batch."""
+    """The quantity that is compared within a group, and the number of steps for each batch."""
 
     compared: Annotated[
         Literal["success", "return"], Meaning("what attempts at a task are compared by")
@@ -74,7 +74,7 @@ class Grpo(PlannedAlgorithm):
         )
 
     def advantages(self, batch: Batch) -> Tensor:
-        """Of whole trajectories, [b]."""
+        """Return the advantage of each trajectory, [b]."""
         names = [trajectory.task.id for trajectory in batch.trajectories]
         groups = torch.tensor([names.index(name) for name in names])
         returns = torch.where(batch.mask, batch.rewards, 0.0).sum(1)

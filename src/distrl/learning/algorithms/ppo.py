@@ -1,12 +1,12 @@
-"""PPO, and its decoupled form for data that is not fresh.
+"""PPO, and its decoupled form for off-policy data.
 
     δ_t = r_t + γ·V(s_{t+1}) − V(s_t),   A_t = δ_t + γλ·A_{t+1}       generalised advantages
     L_π = the clipped surrogate of A, on the coupled or decoupled ratio: `clipped_objective`
-    L_V = cross-entropy of V(s_t) against A_t + V(s_t), held to [0, 1]
+    L_V = cross-entropy of V(s_t) against A_t + V(s_t), clamped to [0, 1]
 
-Advantages and targets are made once per update with the values that it begins with, then `epochs`
-steps are taken on the whole batch. The advantages are not corrected for the age of the data: they
-are those of the policy that acted, which is what Retrace and V-trace repair.
+Advantages and targets are computed once per update, from the values before it; then `epochs` steps
+are taken on the whole batch. The advantages are not corrected for the age of the data: they are
+those of the policy that acted. Retrace and V-trace correct for this.
 """
 
 from __future__ import annotations

@@ -1,15 +1,15 @@
-"""Which trajectories the policy learns from: those that did better than their task promises.
+"""Keeps the trajectories whose outcome most exceeds the success predicted from the instruction.
 
     V_traj(c):   −E[y·log V_traj + (1 − y)·log(1 − V_traj)],  y = 1{success}
     A_traj(τ) = r_H − V_traj(c)
     keep(τ)   = 1{A_traj(τ) is among the best `share` of the batch}
 
-It is DigiRL's curriculum, and the filter of DistRL (its equation for V_traj): an unexpected success
-comes first, an unexpected failure last. DistRL prints V_traj(s_H, a_H), of the last step, which
-knows the outcome that it is to be compared with; its released code reads the first prompt, as
-DigiRL does and as is done here. Both rank all trajectories that they have; here a batch is ranked.
-That is a uniform sample of them under DigiRL. A-RIDE draws by priority: there `share` is of a
-sample that has trajectories with large TD errors more often than the replay.
+This is DigiRL's curriculum and DistRL's trajectory filter (its equation for V_traj): an unexpected
+success ranks first, an unexpected failure last. The DistRL paper prints V_traj(s_H, a_H), a value
+of the last step, which already knows the outcome that it is compared with. Its released code reads
+the first prompt, as DigiRL and this module do. Both rank all their trajectories; we rank a batch.
+For DigiRL that is a uniform sample of the replay. A-RIDE draws by priority, so there `share` refers
+to a sample in which trajectories with large TD errors are more frequent than in the replay.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from distrl.learning.gradient_step import Losses, TurnLoss
 
 
 def better_than_promised(policy: TrainablePolicy, batch: Batch, share: float) -> Tensor:
-    """1 for the trajectories with the largest A_traj, [b]; equal ones are kept together."""
+    """Return 1 for trajectories with the largest A_traj, else 0, [b]; ties are kept together."""
     with torch.no_grad():
         expected = policy.instruction_logits(_instructions(batch)).sigmoid().cpu()
     surprises = batch.outcomes - expected  # A_traj
@@ -37,7 +37,7 @@ def better_than_promised(policy: TrainablePolicy, batch: Batch, share: float) ->
 
 @dataclass(frozen=True, slots=True, eq=False)
 class WithInstructionCritic:
-    """Some losses, and V_traj's: each trajectory counts once, at its first turn."""
+    """Adds the loss of V_traj to `losses`; each trajectory counts once, at its first turn."""
 
     losses: TurnLoss
     policy: TrainablePolicy

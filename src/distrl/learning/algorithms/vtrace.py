@@ -1,4 +1,4 @@
-"""IMPALA: an actor-critic that learns from old trajectories by V-trace (Espeholt et al. 2018).
+"""IMPALA: an off-policy actor-critic with V-trace targets (Espeholt et al. 2018).
 
     ρ̄_t = min(rho_clip, ρ_t),   c_t = λ·min(c_clip, ρ_t)              ρ_t = π(a_t|s_t) / μ(a_t|s_t)
     Δ_t = ρ̄_t·δ_t + γ·c_t·Δ_{t+1},   δ_t = r_t + γ·V(s_{t+1}) − V(s_t)
@@ -6,10 +6,10 @@
     L_V = E_μ[ℓ(V(s_t), v_t)]
     L_π = −E_μ[ρ̄_t·(r_t + γ·v_{t+1} − V(s_t))·log π(a_t|s_t)] − β·E_μ[ℍ(π(·|s_t))]
 
-The critic's fixed point is the value of the policy ∝ min(rho_clip·μ, π): rho_clip decides whose
-values are learned, c_clip and λ only how fast. Clips of 1 keep targets within [0, 1] where rewards
-are 0 but for the last; above 1 the cross-entropy holds them there, so take `squared` then.
-Weights that correct for prioritised draws multiply every term.
+The critic's fixed point is the value of the policy ∝ min(rho_clip·μ, π): rho_clip decides which
+policy's values are learned, c_clip and λ only how fast. With clips of 1 the targets stay within
+[0, 1] if all rewards but the last are 0. With larger clips they can leave it and the cross-entropy
+clamps them, so use `squared` then. Weights that correct for prioritised draws multiply every term.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from distrl.learning.targets.retrace import vtrace
 
 @dataclass(frozen=True, slots=True)
 class VTraceSettings:
-    """What V-trace and its actor-critic are tuned by."""
+    """The hyperparameters of V-trace and its actor-critic."""
 
     discount: Annotated[float, Bounds(0.0, 1.0, "(γ, per step)")] = 0.95
     vtrace_lambda: Annotated[float, Bounds(0.0, 1.0, "(λ of the traces)")] = 1.0
@@ -99,7 +99,7 @@ class VTraceActorCritic(PlannedAlgorithm):
             averaging=chosen.averaging,
             value_weight=chosen.value_weight,
             entropy_weight=chosen.entropy_weight,
-            ratios=batch.gather(token_ratios("none", batch, current)),  # inside the advantages
+            ratios=batch.gather(token_ratios("none", batch, current)),  # the advantages have them
         )
         came = value_outcomes(batch, current, chosen.discount)
         metrics = actor_critic_metrics(batch, current, traced.targets, came, chosen.rho_clip)
@@ -108,7 +108,7 @@ class VTraceActorCritic(PlannedAlgorithm):
     def _with_measured_advantages(
         self, batch: Batch, current: BatchScores, advantages: Tensor
     ) -> Tensor:
-        """Measured ones, with their ratio inside, where others went on from the same step."""
+        """Replace advantages by measured ones, times their ratio, where others continued too."""
         ratios = turn_ratios(self.settings.ratio_level, batch, current)
         weights = truncate(ratios, self.settings.rho_clip)  # [b, t]
         measured = with_measured_advantages(

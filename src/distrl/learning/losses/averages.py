@@ -2,11 +2,11 @@
 
 Answers differ in length, so "the mean" is a choice: `per_token` gives every token the same weight
 (long turns count more), `per_turn` every turn (its tokens share it), `whole_turn` sums the tokens
-of a turn before the mean over turns, which is the log-probability of the turn as the equations
-have it. Turns without real tokens do not count. A mean over nothing is 0.
+of a turn before the mean over turns, which is the log-probability of the turn as in the equations.
+Turns without real tokens do not count. A mean over nothing is 0.
 
-`total` replaces the count by that of a whole batch, so that the losses of micro-batches add up to
-exactly the loss of the batch: take it from `count` once and hand it to each of them.
+`total` replaces the divisor by that of a whole batch, so that the losses of micro-batches add up
+exactly to the loss of the batch: compute it once with `count` and pass it for each of them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ Total = Tensor | float | None
 
 
 def count(token_mask: Tensor, averaging: Averaging = "per_token") -> Tensor:
-    """How many things the mean is over: tokens, or turns that have any."""
+    """Return the divisor of the mean: the number of tokens, or of turns with tokens."""
     return token_mask.sum() if averaging == "per_token" else token_mask.any(-1).sum()
 
 
@@ -31,7 +31,7 @@ def token_mean(
     averaging: Averaging = "per_token",
     total: Total = None,
 ) -> Tensor:
-    """The mean of a per-token quantity over real tokens or turns, as `averaging` says."""
+    """Return the mean of a per-token quantity over real tokens or turns, by `averaging`."""
     real = torch.where(token_mask, per_token, 0.0)
     if averaging == "per_turn":
         real = real / token_mask.sum(-1, keepdim=True).clamp(min=1)
@@ -43,12 +43,12 @@ def step_mean(
     mask: Tensor,  # [batch, time]
     total: Total = None,
 ) -> Tensor:
-    """The mean of a per-step quantity over real steps."""
+    """Return the mean of a per-step quantity over real steps."""
     return torch.where(mask, per_step, 0.0).sum() / _divisor(mask.sum(), total)
 
 
 def minimum_of_heads(heads: Tensor) -> Tensor:  # [..., heads] -> [...]
-    """The lowest value of all heads of a critic: counters overestimation by a single head."""
+    """Return the minimum over the heads of a critic, against overestimation by a single head."""
     return heads.amin(-1)
 
 

@@ -1,10 +1,10 @@
-"""What the policy minimises: policy gradient, PPO, divergence from a reference.
+"""Losses of the policy: policy gradient, PPO, and KL divergence from a reference.
 
 Log-probs are per token, [..., tokens] (usually [batch, time, tokens]) with their own mask;
-advantages, filters and flags are per turn, [...], and hold for every token of the turn. Gradients
+advantages, filters and flags are per turn, [...], and apply to every token of the turn. Gradients
 flow through `log_probs` alone: advantages, ratios and old log-probs are weights and are detached
-here, whatever the caller did. `averaging` and `total` are those of `averages`. Padding may hold
-anything.
+here, whether or not the caller did so. `averaging` and `total` are those of `averages`. Padding may
+hold anything.
 """
 
 from __future__ import annotations
@@ -24,20 +24,20 @@ def policy_gradient(
     advantages: Tensor,  # [...] per turn, or [..., tokens]
     token_mask: Tensor,  # [..., tokens]
     *,
-    ratios: Tensor | None = None,  # [...] per turn, or [..., tokens]; None: on-policy or inside A
+    ratios: Tensor | None = None,  # [...] per turn, or [..., tokens]; None: 1, or contained in A
     cap: float = 1.0,
     averaging: Averaging = "per_token",
     total: Total = None,
 ) -> Tensor:
-    """−E_μ[min(cap, ρ)·A·log π] (equation 6 of DistRL, its entropy and penalty apart).
+    """Return −E_μ[min(cap, ρ)·A·log π] (equation 6 of DistRL without its entropy and penalty).
 
-    With ratios per turn and `whole_turn` it is the equation to the letter; with ratios per token
-    every token is corrected for itself. The ratio is a weight: no gradient goes through it.
+    With ratios per turn and `whole_turn` it is exactly the equation; with ratios per token every
+    token is corrected separately. The ratio is a weight: no gradient goes through it.
 
-    Weights of 0 and 1 in place of A make it the negative log-likelihood of filtered imitation. With
-    A = −1 for unreadable answers, else 0, its gradient is that of the expected share of them: a
-    step down lowers their probability. Hand in ratios on replayed data then: they let the push
-    fade as the answer becomes rare, where log π alone would fall for ever.
+    With weights of 0 and 1 in place of A it is the negative log-likelihood of filtered imitation.
+    With A = −1 for unreadable answers, else 0, its gradient is that of their expected share, so
+    that a step lowers their probability. On replayed data pass ratios then: they let the gradient
+    vanish as the answer becomes rare; without them log π would decrease without bound.
     """
     weights = _for_tokens(advantages, token_mask)
     if ratios is not None:
@@ -59,12 +59,12 @@ def ppo(
     averaging: Averaging = "per_token",
     total: Total = None,
 ) -> Tensor:
-    """−E_μ[w·min(r·A, clip(r, 1 − clip, 1 + clip_high)·A)], ratios at the level that is asked for.
+    """Return −E_μ[w·min(r·A, clip(r, 1 − clip, 1 + clip_high)·A)], with ratios at `level`.
 
     Coupled, without π_prox: r = π/μ and w = 1. Decoupled: r = π/π_prox, w = min(behaviour_cap,
-    π_prox/μ). Old data is corrected for by w, a weight; the trust region r is around a recent
-    policy, so that it does not forbid to learn only because the data is old. With π_prox = μ the
-    two are one. `clip_high` (default: `clip`) lets rare tokens grow faster than others shrink.
+    π_prox/μ). The weight w corrects for old data; the trust region of r is around a recent policy,
+    so that old data alone does not clip the gradient to 0. With π_prox = μ both are equal.
+    `clip_high` (default: `clip`) lets rare tokens grow faster than others shrink.
     """
     behaviour = behaviour_log_probs.detach()
     near = behaviour if proximal_log_probs is None else proximal_log_probs.detach()
@@ -82,11 +82,11 @@ def estimated_kl(
     reference_log_probs: Tensor,  # [..., tokens]
     token_mask: Tensor,  # [..., tokens]
 ) -> Tensor:
-    """KL(π ‖ π_ref) by the estimate k3 = e^{−k} − 1 + k with k = log π − log π_ref, [..., tokens].
+    """Estimate KL(π ‖ π_ref) by k3 = e^{−k} − 1 + k with k = log π − log π_ref, [..., tokens].
 
-    It is never negative, and 0 at padding. The tokens are samples of π; weigh replayed ones by
-    their ratio. As a loss k alone would not do: its gradient has the mean 0 under π, that of k3 the
-    mean ∇KL(π_ref ‖ π). The reference gets no gradient.
+    It is never negative, and 0 at padding. The tokens must be samples of π; weight replayed ones by
+    their ratio. As a loss, k alone would have no effect: its gradient has mean 0 under π, while
+    that of k3 has the mean ∇KL(π_ref ‖ π). The reference gets no gradient.
     """
     new = _real(log_probs, token_mask)
     k = (new - _real(reference_log_probs.detach(), token_mask)).clamp(-LOG_LIMIT, LOG_LIMIT)
@@ -102,7 +102,7 @@ def _clipped(ratios: Tensor, advantages: Tensor, clip: float, clip_high: float |
 
 
 def _for_tokens(weights: Tensor, token_mask: Tensor) -> Tensor:
-    """Per-turn weights for each of their tokens; a constant to the gradient; 0 at padding."""
+    """Expand per-turn weights to their tokens; detached, and 0 at padding."""
     spread = weights.unsqueeze(-1) if weights.dim() == token_mask.dim() - 1 else weights
     return _real(spread.detach().expand(token_mask.shape), token_mask)
 

@@ -1,7 +1,7 @@
-"""How much better a step was than expected: GAE, doubly robust, group-relative, filtered.
+"""Advantages, how much better a step was than expected: GAE, doubly robust, group-relative, forks.
 
-Conventions of `retrace`: right-padded [batch, time] arrays, values with one column more, garbage
-allowed in padding, 0 out of it. Advantages are weights, not losses: `losses` detaches them.
+Conventions of `retrace`: right-padded [batch, time] arrays, values with one column more; padding
+may hold anything on input and is 0 on output. Advantages are weights: `losses` detaches them.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from distrl.learning.targets.retrace import backward_sums, check_share, next_val
 
 @dataclass(frozen=True, slots=True)
 class Continuation:
-    """What came of going on from a step."""
+    """The rest of a trajectory from a step on."""
 
     steps: int  # from there to the end
     success: bool
@@ -31,21 +31,20 @@ def generalised(
     discount: float,
     lambda_: float,
 ) -> Tensor:
-    """Generalised advantage estimation: A_t = δ_t + γ·λ·A_{t+1}; λ = 1 is Monte-Carlo − V."""
+    """Return generalised advantages (GAE): A_t = δ_t + γ·λ·A_{t+1}; λ = 1 is Monte-Carlo − V."""
     check_share("lambda_", lambda_)
     errors = td_errors(values, rewards, mask, bootstrap, discount)
     return backward_sums(errors, torch.full_like(errors, discount * lambda_))
 
 
 def fork_advantage(own: Continuation, others: Sequence[Continuation], discount: float) -> float:
-    """G − mean of the others' G, with G = γ^(steps − 1) for a success, else 0.
+    """Return G − mean of the others' G, with G = γ^(steps − 1) for a success, else 0.
 
-    Neither what came of the others nor whether they are asked depends on the answer that they are
-    held against, so that it is as unbiased as with a critic for a baseline, and knows nothing of
-    the critic's errors. Both sides are measured:
-    a bootstrapped target against measured returns would be off by what the critic is wrong. Costs
-    are left out: where all have failed nothing was measured, and a filter that keeps whatever is
-    above the others would keep the one that gave up first.
+    The others' outcomes, and the decision to use them, do not depend on the answer of `own`, so
+    the baseline is as unbiased as a critic's and free of the critic's errors. Both sides are
+    measured: the difference of a bootstrapped target and measured returns would contain the
+    critic's error. Costs are left out: where all have failed nothing was measured, and a filter
+    that keeps positive advantages would keep the attempt that gave up first.
     """
     mine, *theirs = [
         discount ** (each.steps - 1) if each.success else 0.0 for each in (own, *others)
@@ -61,10 +60,10 @@ def doubly_robust(
     bootstrap: Tensor,  # [batch]
     decay: float,
 ) -> Tensor:
-    """DigiRL's step advantage: w_h + (1 − w_h)·(V(s_{h+1}) + r_h − V(s_h)), w_h = λ^{H−h}·r_H.
+    """Return DigiRL's step advantage: w_h + (1 − w_h)·(V(s_{h+1}) + r_h − V(s_h)).
 
-    Near the end of a success it trusts the outcome, elsewhere the critic. DigiRL keeps steps above
-    1/H: see `keep_above`.
+    w_h = λ^{H−h}·r_H: near the end of a success the outcome dominates, elsewhere the critic. DigiRL
+    keeps steps above 1/H: see `keep_above`.
     """
     check_share("decay", decay)
     steps = torch.arange(mask.shape[1], device=mask.device)
@@ -78,17 +77,17 @@ def doubly_robust(
 
 def group_relative(
     outcomes: Tensor,  # [batch]: one return per trajectory
-    groups: Tensor,  # [batch]: equal ids tried the same task
+    groups: Tensor,  # [batch]: attempts at the same task have equal ids
     *,
     divide_by_deviation: bool = True,
     tolerance: float = 1e-6,
 ) -> Tensor:
-    """GRPO: (R − mean of its group) / deviation of its group, [batch].
+    """Return GRPO's (R − mean of its group) / deviation of its group, [batch].
 
     The deviation is that of the population (two attempts, one success: ±1). Groups whose returns
-    differ by no more than `tolerance`, groups of one among them, teach nothing and give exactly 0.
-    Without the division it is the unbiased variant, which does not favour tasks that are nearly
-    always or never done.
+    differ by no more than `tolerance`, such as groups of one, carry no signal and give exactly 0.
+    Without the division it is the unbiased variant, which does not favour tasks that nearly always
+    or nearly never succeed.
     """
     same = groups.unsqueeze(1) == groups.unsqueeze(0)  # [batch, batch]
     size = same.sum(1)
@@ -104,9 +103,9 @@ def group_relative(
 
 
 def normalise(advantages: Tensor, mask: Tensor, epsilon: float = 1e-5) -> Tensor:
-    """(A − mean) / (deviation + ε) over the real steps of the batch; one step alone gives 0.
+    """Return (A − mean) / (deviation + ε) over the real steps of the batch; a single step gives 0.
 
-    ε is well above the rounding of float32, so that equal advantages do not become noise of ±1.
+    ε is well above float32 rounding errors, so that equal advantages do not become noise of ±1.
     """
     real = torch.where(mask, advantages, 0.0)
     steps = mask.sum().clamp(min=1)
@@ -116,5 +115,5 @@ def normalise(advantages: Tensor, mask: Tensor, epsilon: float = 1e-5) -> Tensor
 
 
 def keep_above(advantages: Tensor, mask: Tensor, threshold: float | Tensor = 0.0) -> Tensor:
-    """1{A_t > threshold} as weights 0 and 1, [batch, time]; the threshold may be [batch, 1]."""
+    """Return 1{A_t > threshold} as weights, [batch, time]; the threshold may be [batch, 1]."""
     return (mask & (advantages > threshold)).to(advantages.dtype)

@@ -3,12 +3,12 @@
 Arrays are padded on the right: step t of trajectory b is real where mask[b, t], [batch, time].
 `rewards` has that shape; `values` has one column more, [batch, time + 1]: column t is V(s_t), and
 the column after the last real step is the value of the final screen. `bootstrap`, [batch], is True
-where the trajectory was truncated, so that the final value stands for what would have come; where
-it is False the task itself ended and nothing comes after.
+where the trajectory was truncated, so that its return is bootstrapped from the final value; where
+it is False the trajectory terminated, and the value after it is 0.
 
-Promises: every real step has a target, the rewarded last one too; targets of padding are 0; padding
-may hold anything (1e9, inf, NaN) without a change in any result or gradient. The functions are
-differentiable; the losses detach their targets, other callers do it themselves.
+Promises: every real step has a target, including the rewarded last one; targets of padding are 0;
+padding may hold anything (1e9, inf, NaN) without a change in any result or gradient. The functions
+are differentiable; the losses detach their targets, other callers must do it themselves.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from distrl.errors import InvalidSetting
 
 @dataclass(frozen=True, slots=True, eq=False)
 class VTrace:
-    """Value targets, and advantages that have their truncated ratio inside already."""
+    """Value targets, and advantages that are already multiplied by their truncated ratio."""
 
     targets: Tensor  # [batch, time]
     advantages: Tensor  # [batch, time]
@@ -38,10 +38,10 @@ def retrace(
     discount: float,
     lambda_: float,
 ) -> Tensor:
-    """Retrace(λ) on V: V(s_t) + Δ_t with Δ_t = δ_t + γ·c_{t+1}·Δ_{t+1}, c = λ·min(1, ρ).
+    """Return Retrace(λ) on V: V(s_t) + Δ_t with Δ_t = δ_t + γ·c_{t+1}·Δ_{t+1}, c = λ·min(1, ρ).
 
-    That is Σ_{k≥t} γ^{k−t} (Π_{i=t+1..k} c_i) δ_k: the step itself counts in full, whatever its
-    own ratio; only what comes after it is cut where the policy would no longer go.
+    Δ_t = Σ_{k≥t} γ^{k−t} (Π_{i=t+1..k} c_i) δ_k: the step itself counts in full, whatever its own
+    ratio; only later steps are down-weighted, where the current policy would act differently.
     """
     _check_lambda(lambda_, ratios, rewards)
     errors = td_errors(values, rewards, mask, bootstrap, discount)
@@ -62,11 +62,11 @@ def vtrace(
     c_clip: float = 1.0,
     lambda_: float = 1.0,
 ) -> VTrace:
-    """V-trace (Espeholt et al. 2018): Δ_t = ρ̄_t·δ_t + γ·c_t·Δ_{t+1}, v_t = V(s_t) + Δ_t.
+    """Return V-trace (Espeholt et al. 2018): Δ_t = ρ̄_t·δ_t + γ·c_t·Δ_{t+1}, v_t = V(s_t) + Δ_t.
 
-    ρ̄ = min(rho_clip, ρ) and c = λ·min(c_clip, ρ). Unlike Retrace it weighs the step itself by its
+    ρ̄ = min(rho_clip, ρ) and c = λ·min(c_clip, ρ). Unlike Retrace it weights the step itself by its
     ratio, so that the targets are those of a policy between μ and π. The policy-gradient advantage
-    is ρ̄_t·(r_t + γ·v_{t+1} − V(s_t)). The theory asks for rho_clip ≥ c_clip.
+    is ρ̄_t·(r_t + γ·v_{t+1} − V(s_t)). The theory requires rho_clip ≥ c_clip.
     """
     _check_positive("rho_clip", rho_clip)
     _check_positive("c_clip", c_clip)
@@ -89,7 +89,7 @@ def signed_advantages(
     bootstrap: Tensor,  # [batch]
     discount: float,
 ) -> Tensor:
-    """A_t = r_t + γ·v_{t+1} − V(s_t), [batch, time]; v after the last step: the final value."""
+    """Return A_t = r_t + γ·v_{t+1} − V(s_t), [batch, time]; see `next_targets` for v_{t+1}."""
     following = next_targets(targets, values, mask, bootstrap)
     real_rewards = torch.where(mask, rewards, 0.0)
     real_values = torch.where(mask, values[:, :-1], 0.0)
@@ -99,7 +99,7 @@ def signed_advantages(
 def one_step_td(
     values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
-    """r_t + γ·V(s_{t+1}): little variance, and every bias of the critic."""
+    """Return r_t + γ·V(s_{t+1}): low variance, but with the full bias of the critic."""
     _check_arrays(values, rewards, mask, bootstrap, discount)
     return torch.where(mask, rewards, 0.0) + discount * next_values(values, mask, bootstrap)
 
@@ -107,7 +107,7 @@ def one_step_td(
 def monte_carlo(
     values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
-    """G_t = r_t + γ·G_{t+1}, from the final value where truncated, from 0 where terminated."""
+    """Return G_t = r_t + γ·G_{t+1}; after the end G is the final value if truncated, else 0."""
     _check_arrays(values, rewards, mask, bootstrap, discount)
     follows = _one_later(mask)
     final = torch.where(follows, 0.0, next_values(values, mask, bootstrap))
@@ -118,27 +118,27 @@ def monte_carlo(
 def td_errors(
     values: Tensor, rewards: Tensor, mask: Tensor, bootstrap: Tensor, discount: float
 ) -> Tensor:
-    """δ_t = r_t + γ·V(s_{t+1}) − V(s_t); 0 at padding."""
+    """Return δ_t = r_t + γ·V(s_{t+1}) − V(s_t); 0 at padding."""
     targets = one_step_td(values, rewards, mask, bootstrap, discount)
     return targets - torch.where(mask, values[:, :-1], 0.0)
 
 
 def next_values(values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
-    """V(s_{t+1}) as a target may use it, [batch, time]: after the last step only if truncated."""
+    """Return V(s_{t+1}), [batch, time]; after the end the final value if truncated, else 0."""
     follows = _one_later(mask)
     used = follows | (mask & ~follows & bootstrap.unsqueeze(1))
     return torch.where(used, values[:, 1:], 0.0)
 
 
 def next_targets(targets: Tensor, values: Tensor, mask: Tensor, bootstrap: Tensor) -> Tensor:
-    """v_{t+1} for targets v [batch, time]; after the last step the final value, if truncated."""
+    """Return v_{t+1} for targets v, [batch, time]; after the last step as `next_values`."""
     return torch.where(
         _one_later(mask), _one_later(targets), next_values(values, mask, bootstrap)
     )  # [batch, time]
 
 
 def backward_sums(terms: Tensor, factors: Tensor) -> Tensor:
-    """x_t = terms_t + factors_t·x_{t+1}, from the last column to the first, [batch, time]."""
+    """Return x_t = terms_t + factors_t·x_{t+1}, computed from the last column, [batch, time]."""
     columns: list[Tensor] = []
     later = torch.zeros_like(terms[:, :1])
     for t in reversed(range(terms.shape[1])):
@@ -148,7 +148,7 @@ def backward_sums(terms: Tensor, factors: Tensor) -> Tensor:
 
 
 def _one_later(array: Tensor) -> Tensor:
-    """Column t holds what was in column t + 1, the last 0; of a mask: where step t + 1 is real."""
+    """Shift columns left by one and fill the last with 0; for a mask: where step t + 1 is real."""
     return torch.cat([array[:, 1:], torch.zeros_like(array[:, :1])], dim=1)
 
 

@@ -1,8 +1,8 @@
-"""What a step was worth: the task's reward and the named terms around it, from a trajectory.
+"""Step rewards of a trajectory: the task's reward, and named costs and penalties.
 
-No loss holds a literal of its own: every term has a name here and a setting. Only judged
-trajectories have rewards; one that the world cut off (a crash, a lost device, no verdict) is
-refused, never scored 0.
+No loss has reward constants of its own: every term has a name and a setting here. Only judged
+trajectories have rewards. One without a verdict (an app crash, a lost device, no judge) is refused;
+it never gets reward 0.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True, slots=True)
 class RewardSettings(Checked):
-    """What each thing is worth. Costs and penalties are written as positive numbers.
+    """The reward terms. Costs and penalties are given as positive numbers.
 
-    `kind` terms: the terms below. Any other is a registered function, which rewards each step in
-    place of all of them.
+    `kind="terms"` uses the terms below. Any other kind names a registered function, which replaces
+    all of them.
     """
 
     kind: Annotated[str, PartName("reward")] = "terms"
@@ -51,7 +51,7 @@ DEFAULT_REWARDS = RewardSettings()
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepRewards:
-    """The reward of each of T steps, by name; costs and penalties are negative here."""
+    """The reward of each of T steps, by term; costs and penalties are negative here."""
 
     task: Floats  # [T]
     step_cost: Floats  # [T]
@@ -64,10 +64,10 @@ class StepRewards:
 
 
 def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWARDS) -> StepRewards:
-    """The rewards of a judged trajectory, term by term.
+    """Return the rewards of a judged trajectory, by term.
 
-    Success counts as the ending has it: a task that stood done when the steps ran out, without the
-    agent saying so, is not one.
+    Success is that of the ending: a task that was done when the step limit was reached, without the
+    agent saying so, is not a success.
     """
     _check_judged(trajectory)
     if settings.kind not in BUILT_IN["reward"]:
@@ -85,7 +85,7 @@ def step_rewards(trajectory: Trajectory, settings: RewardSettings = DEFAULT_REWA
 
 
 def _registered_rewards(trajectory: Trajectory, kind: str) -> StepRewards:
-    """What a registered function gives; all of it counts as the task's reward."""
+    """Return the rewards of a registered function; all of them count as the task's reward."""
     given = np.asarray(plugins.find("reward", kind)(trajectory), np.float64)
     if given.shape != (len(trajectory.decisions),) or not np.isfinite(given).all():
         raise InvalidPlugin(
@@ -97,20 +97,20 @@ def _registered_rewards(trajectory: Trajectory, kind: str) -> StepRewards:
 
 
 def invalid_steps(trajectory: Trajectory) -> Floats:
-    """1 where the answer could not be read, else 0, [T]; also the flags of the invalid term."""
+    """Return 1 where the answer could not be read, else 0, [T]; A-RIDE's loss uses it too."""
     return np.array([isinstance(d.action, Unreadable) for d in trajectory.decisions], np.float64)
 
 
 def _repetitions(actions: list[Action], screens: tuple[Screen, ...], status_bar: float) -> Floats:
-    """1 where the same action met the same screen at an earlier step. Unreadable answers do nothing
-    and have a penalty of their own, so they repeat nothing.
+    """Return 1 where an earlier step had the same action on the same screen. Unreadable answers do
+    not count: they do nothing and have a penalty of their own.
     """
     seen: set[tuple[Action, bytes]] = set()
     repeated = np.zeros(len(actions))
     times = Counter(actions)
     for step, action in enumerate(actions):
         if isinstance(action, Unreadable) or times[action] == 1:
-            continue  # and its screen stays packed
+            continue  # without decompressing its screen
         deed = (action, below_status_bar(screens[step], status_bar))
         repeated[step] = deed in seen
         seen.add(deed)
@@ -118,7 +118,7 @@ def _repetitions(actions: list[Action], screens: tuple[Screen, ...], status_bar:
 
 
 def below_status_bar(screen: Screen, status_bar: float) -> bytes:
-    """What is shown, without the share of the height in which a clock goes on."""
+    """Return the pixels below the status bar (with its clock), given its share of the height."""
     return screen.pixels[math.ceil(screen.height * status_bar) :].tobytes()
 
 

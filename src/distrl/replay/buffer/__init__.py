@@ -1,1 +1,1 @@
-"""The replay buffer in memory: prioritised sampling, pacing, bounded in bytes."""
+"""The replay buffer in memory: prioritised sampling, pacing, and a limit in bytes."""

@@ -1,4 +1,4 @@
-"""What the replay hands out: receipts, entries and draws; what it refuses; how it counts bytes."""
+"""Records of the replay buffer (receipts, entries, draws), its checks, and its byte estimates."""
 
 from __future__ import annotations
 
@@ -8,28 +8,28 @@ from dataclasses import dataclass
 
 from distrl.records import Trajectory
 
-RECORD_BYTES = 1_600  # the trajectory, its task and verdict, its id and the replay's own entry
-DECISION_BYTES = 350  # with its action and two empty tuples
+RECORD_BYTES = 1_600  # a trajectory with its task, verdict and id, and the buffer's own entry
+DECISION_BYTES = 350  # a decision with its action and two empty tuples
 TOKEN_BYTES = 8 + 32 + 8 + 24  # an int and a float, and a pointer to each
-ELEMENT_BYTES = 700  # of the view hierarchy, with its bounds and empty texts
+ELEMENT_BYTES = 700  # an element of the view hierarchy, with its bounds and empty texts
 
 
 class Outcome(enum.Enum):
-    """What became of a trajectory that was offered."""
+    """The result of an insert."""
 
     STORED = "stored"
-    RESENT = "resent"  # it is in already
-    NOT_JUDGED = "not_judged"  # a fault ended it, or nobody judged it: nothing to learn from
-    EMPTY = "empty"  # no decision in it
-    MALFORMED = "malformed"  # an answer without one finite log-probability for each token
-    TOO_LARGE = "too_large"  # alone above the byte limit
+    RESENT = "resent"  # it is already in the buffer
+    NOT_JUDGED = "not_judged"  # a fault ended it, or it has no verdict: nothing to learn from
+    EMPTY = "empty"  # it has no decisions
+    MALFORMED = "malformed"  # an answer does not have one finite log-probability for each token
+    TOO_LARGE = "too_large"  # it alone exceeds the byte limit
 
 
 def flaw(trajectory: Trajectory) -> Outcome | None:
-    """Why nothing can be learned from it; None if something can.
+    """Return why a trajectory cannot be trained on, or None if it can.
 
-    Whatever is in the replay is drawn again and again, so that a trajectory which no batch can be
-    made from would stop the learner for ever.
+    Everything in the buffer is drawn again and again, so a trajectory from which no batch can be
+    built would stop the learner for good.
     """
     if not trajectory.ending.judged or trajectory.verdict is None:
         return Outcome.NOT_JUDGED
@@ -44,7 +44,7 @@ def flaw(trajectory: Trajectory) -> Outcome | None:
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """The answer to an insert: where the trajectory is, and who had to leave for it (ids)."""
+    """The result of an insert: the slot of the trajectory, and the ids that it evicted."""
 
     outcome: Outcome
     slot_id: int | None = None
@@ -52,13 +52,13 @@ class Receipt:
 
     @property
     def held(self) -> bool:
-        """Is it in the replay now?"""
+        """Whether the trajectory is in the buffer now."""
         return self.slot_id is not None
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A trajectory in its slot."""
+    """A trajectory in the buffer, with its slot and counters."""
 
     slot_id: int
     trajectory: Trajectory
@@ -68,9 +68,9 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Draw:
-    """A trajectory that was drawn: how likely that was, how often it was (this batch included).
+    """A drawn trajectory, its probability P, and how often it was drawn (this batch included).
 
-    `weight` corrects for the preference: (N · P)^−β, divided by the largest of the batch.
+    `weight` corrects for non-uniform sampling: (N · P)^−β, divided by the largest of the batch.
     """
 
     slot_id: int
@@ -80,14 +80,14 @@ class Draw:
     probability: float
     weight: float
     siblings: tuple[Entry, ...] = ()  # other continuations of the same attempt: see `Branch`
-    attempts: tuple[Trajectory, ...] = ()  # others at the same task, newest first, if asked for
+    attempts: tuple[Trajectory, ...] = ()  # other attempts at the task, newest first, if requested
 
 
 def record_bytes(trajectory: Trajectory) -> int:
-    """What a trajectory takes in memory beside its screens: an estimate that errs upwards.
+    """Estimate the memory of a trajectory without its screens; the estimate errs upwards.
 
-    Counted as CPython lays records out on a 64-bit machine; tests compare it with what is really
-    allocated. The replay buffer bounds itself by it.
+    It follows the object layout of CPython on a 64-bit machine; tests compare it with real
+    allocations. The replay buffer enforces its byte limit with it.
     """
     tokens = sum(len(decision.token_ids) for decision in trajectory.decisions)
     text = sum(len(decision.text) for decision in trajectory.decisions)
@@ -103,7 +103,7 @@ def record_bytes(trajectory: Trajectory) -> int:
 
 
 def _element_bytes(trajectory: Trajectory) -> int:
-    """Lists that several screens share count once."""
+    """Estimate the memory of all elements; a list that several screens share counts once."""
     lists = {id(elements): elements for elements in trajectory.elements}.values()
     texts = sum(
         len(text)

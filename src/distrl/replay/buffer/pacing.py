@@ -1,22 +1,22 @@
-"""How fast the learner may use up data, and how fast data may come in.
+"""Rate limiter between learner and collectors: keeps the ratio of draws to inserts.
 
 Counted in trajectories since the start:
 
     owed = samples_per_insert · (inserted − minimum_fill) − sampled
 
-is how many draws the inserts so far have paid for. The learner may sample n when the replay was
-filled once and it does not run ahead; collectors may insert n while filling, and afterwards when
-the learner is not too far behind:
+is the number of draws that the inserts so far have paid for and that are still to be made. The
+learner may sample n once the replay has been filled, unless it is too far ahead. Collectors may
+insert n while the replay is filling, and later unless the learner is too far behind:
 
     may_sample(n)   inserted ≥ minimum_fill   and   owed − n ≥ −tolerance
     may_insert(n)   inserted < minimum_fill   or   owed + n · samples_per_insert ≤ tolerance
 
 The tolerance is the error buffer of Reverb's SampleToInsertRatio: |owed| stays within it, so that
-draws per insert approach `samples_per_insert` however fast either side is. An infinite tolerance
-lets both run free once the replay is filled. Both sides could wait for each
-other for ever if 2 · tolerance < samples at once + inserts at once · samples_per_insert; such a
-tolerance is refused as soon as it is known. The engine asks before each step and reports after it;
-nothing here waits.
+draws per insert approach `samples_per_insert` however fast either side is. With an infinite
+tolerance neither side waits once the replay is filled. The two sides would deadlock if
+2 · tolerance < samples at once + inserts at once · samples_per_insert; such a tolerance raises an
+error as soon as these numbers are known. The learner calls `may_sample` and `may_insert` first and
+`on_sample` and `on_insert` afterwards; nothing here blocks.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from distrl.errors import CorruptSnapshot, InvalidSetting
 
 
 class Pacing:
-    """Keeps draws and inserts in step."""
+    """Counts draws and inserts, and says which of them may go on."""
 
     def __init__(
         self, samples_per_insert: float, minimum_fill: int = 1, tolerance: float = math.inf
@@ -48,13 +48,13 @@ class Pacing:
         self.tolerance = tolerance
         self.inserted = 0
         self.sampled = 0
-        self._samples_at_once = 1  # the most that was asked for so far
+        self._samples_at_once = 1  # the largest number requested so far
         self._inserts_at_once = 1
         self._admit(samples=1, inserts=1)
 
     @property
     def owed(self) -> float:
-        """Draws that the inserts so far have paid for and that were not made yet."""
+        """Draws that the inserts so far have paid for, minus the draws made."""
         return self.samples_per_insert * (self.inserted - self.minimum_fill) - self.sampled
 
     @property
@@ -64,10 +64,10 @@ class Pacing:
         return self.sampled / paying if paying > 0 else 0.0
 
     def expected_draws(self) -> tuple[float, float]:
-        """The draws to expect before the next insert, and those for each insert from then on.
+        """Return the draws expected before the next insert, and those for each insert after it.
 
-        The first is below 0 while the replay is filled, or the learner is ahead. Where nothing is
-        bounded, nothing is owed either: the learner goes on at the ratio that it has kept so far.
+        The first is below 0 while the replay is filling, or if the learner is ahead. With an
+        infinite tolerance no draws are owed: the learner is expected to keep its ratio so far.
         """
         if math.isfinite(self.tolerance):
             return self.owed, self.samples_per_insert
@@ -98,7 +98,10 @@ class Pacing:
         self.inserted, self.sampled = state["inserted"], state["sampled"]
 
     def _admit(self, samples: int, inserts: int) -> None:
-        """Neither side can move when tolerance − inserts · ratio < owed < samples − tolerance."""
+        """Raise `InvalidSetting` if the two sides could deadlock.
+
+        Neither can move when tolerance − inserts · ratio < owed < samples − tolerance.
+        """
         samples = max(samples, self._samples_at_once)
         inserts = max(inserts, self._inserts_at_once)
         least = (samples + inserts * self.samples_per_insert) / 2
@@ -113,7 +116,7 @@ class Pacing:
 
 @dataclass(frozen=True, slots=True)
 class PacingSettings:
-    """How draws and inserts keep in step; see above."""
+    """Settings of `Pacing`; see the module's docstring."""
 
     samples_per_insert: Annotated[float, Bounds(0.001, 1e6, "draws per trajectory")] = 4.0
     minimum_fill: Annotated[int, Bounds(1, unit="trajectories before the first update")] = 16
@@ -126,7 +129,7 @@ class PacingSettings:
         self.new(batch_trajectories=1)
 
     def new(self, batch_trajectories: int) -> Pacing:
-        """The pacing of a learner with such batches."""
-        least = (batch_trajectories + self.samples_per_insert) / 2  # or both sides could wait
+        """Return the pacing of a learner with batches of that size."""
+        least = (batch_trajectories + self.samples_per_insert) / 2  # less could deadlock
         tolerance = self.tolerance or max(2.0 * batch_trajectories, least)
         return Pacing(self.samples_per_insert, self.minimum_fill, tolerance)

@@ -1,16 +1,15 @@
-"""How much a trajectory has to teach: the priority of DPER.
+"""The priority of a trajectory in DPER (distributed prioritised experience replay).
 
     p(τ) = w1 · mean_t |δ_t|  +  w2 · mean_t min(ρ_t, limit)  +  w3 · mean_t H_t
 
 over the valid steps of the trajectory, where δ is the temporal-difference error, ρ the ratio of the
-current policy to the one that acted, and H the entropy of the current policy. Surprising, on-policy
-and undecided come first. The learner calls it for what it has just computed.
+current policy to the one that acted, and H the entropy of the current policy. Trajectories with
+large errors, on-policy ones and uncertain ones come first. The learner calls it after each update.
 
-What is not a number: a ratio is a product over many tokens and may well overflow, so ratios are
-clipped at `ratio_limit`, infinity included. Everything else must be finite: a NaN, an infinite
-error or entropy, a negative error or ratio in a valid step means that the learner has gone astray,
-and is refused with the rows named. What stands in padded places is never looked at. A row without
-any valid step has priority 0.
+Non-finite values: a ratio is a product over many tokens and may overflow, so ratios are clipped at
+`ratio_limit`, infinity included. Everything else must be finite: a NaN, an infinite error or
+entropy, or a negative error or ratio in a valid step means that training has diverged, and raises
+an error that names the rows. Padding is ignored. A row without valid steps has priority 0.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from distrl.errors import InvalidSetting
 
 @dataclass(frozen=True, slots=True)
 class PriorityWeights:
-    """w1, w2 and w3 of the priority (not all 0), and where ratios end."""
+    """The weights w1, w2 and w3 of the priority (not all 0), and the limit of ratios."""
 
     td: Weight = 50.0
     ratio: Weight = 1.0
@@ -52,7 +51,7 @@ def priority(
     mask: ArrayLike,  # [batch, time], true where there is a step
     weights: PriorityWeights,
 ) -> NDArray[np.float64]:  # [batch]
-    """The priority of each trajectory of a padded batch."""
+    """Return the priority of each trajectory of a padded batch."""
     valid = np.asarray(mask, dtype=np.bool_)
     steps = np.maximum(valid.sum(axis=1), 1)
 
@@ -63,7 +62,7 @@ def priority(
         _refuse_rows(name, np.isinf(known))
         return np.asarray(known.sum(axis=1) / steps)
 
-    surprise = np.maximum(_valid_steps("entropies", entropies, valid), 0.0)  # -1e-9 by rounding
+    surprise = np.maximum(_valid_steps("entropies", entropies, valid), 0.0)  # rounding gives -1e-9
     return (
         weights.td * mean("abs_td", abs_td)
         + weights.ratio * mean("ratios", ratios, weights.ratio_limit)
@@ -72,7 +71,7 @@ def priority(
 
 
 def _valid_steps(name: str, values: ArrayLike, valid: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The values with 0 in every padded place."""
+    """Return the values, with 0 at padding."""
     given = np.asarray(values, dtype=np.float64)
     if given.shape != valid.shape or valid.ndim != 2:
         raise ValueError(f"{name} has shape {given.shape}, mask {valid.shape}; both [batch, time]")

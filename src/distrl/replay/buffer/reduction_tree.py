@@ -1,10 +1,9 @@
-"""A fixed row of numbers that knows its sum (or its maximum) at all times.
+"""A fixed-size array that maintains its sum (or its maximum) under updates.
 
-The numbers are the leaves of a tree in which every node stands for 32 below it. Changing one of
-them recomputes the 32-wide rows above it, log₃₂ n of them, always from the numbers themselves:
-nothing is added and taken away again, so nothing drifts, and the tree depends only on what stands
-in the leaves, not on how it came there. Wide nodes are for numpy: one call takes a whole row, where
-a binary tree needs five.
+The numbers are the leaves of a tree in which every node has 32 children. Changing a leaf recomputes
+the log₃₂ n nodes above it, each from all of its children. No differences are added, so rounding
+errors do not accumulate, and the tree depends only on the values of the leaves, not on their
+history. Nodes are wide for numpy: one call reduces a whole row, where a binary tree needs five.
 """
 
 from __future__ import annotations
@@ -15,8 +14,8 @@ from numpy.typing import ArrayLike, NDArray
 Floats = NDArray[np.float64]
 Indices = NDArray[np.int64]
 
-FAN_OUT = 32  # 16 to 64 measure the same
-LARGEST = 1e100  # even 10^200 of them have a finite sum
+FAN_OUT = 32  # 16 to 64 are equally fast
+LARGEST = 1e100  # even the sum of 10^200 such numbers is finite
 
 
 class ReductionTree:
@@ -36,7 +35,7 @@ class ReductionTree:
 
     @property
     def root(self) -> float:
-        """The reduction over all numbers."""
+        """The sum or maximum of all numbers."""
         return float(self._reduce(self._flat[0]))
 
     def values(self, indices: ArrayLike) -> Floats:
@@ -52,7 +51,7 @@ class ReductionTree:
             self._flat[depth - 1][index] = self._reduce(self._levels[depth][index])
 
     def update(self, indices: ArrayLike, values: ArrayLike) -> None:
-        """Change many numbers at once; of an index that comes twice, the last value counts."""
+        """Change many numbers at once; if an index occurs twice, its last value counts."""
         where = np.asarray(indices, dtype=np.int64)
         what = np.asarray(values, dtype=np.float64)
         fits = (where >= 0) & (where < self.capacity) & (what >= 0.0) & (what <= LARGEST)

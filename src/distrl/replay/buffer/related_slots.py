@@ -1,4 +1,4 @@
-"""Which slots of the replay belong together: attempts at a task, continuations of an attempt."""
+"""Indices of the replay buffer: slots by task, and slots of branches by their attempt."""
 
 from __future__ import annotations
 
@@ -8,9 +8,10 @@ import numpy as np
 
 
 class AttemptsByTask:
-    """Slots by the id of the task that was tried there, oldest first.
+    """Slots by the id of their task, oldest first.
 
-    Attempts come in the order of their slots and the oldest leave first: each task has a queue.
+    Attempts are added in the order of their slots and the oldest are evicted first, so each task
+    has a queue.
     """
 
     def __init__(self) -> None:
@@ -20,25 +21,25 @@ class AttemptsByTask:
         self._slots.setdefault(task, deque()).append(slot)
 
     def of(self, task: str) -> deque[int]:
-        """The slots of all attempts at the task."""
+        """Return the slots of all attempts at the task."""
         return self._slots[task]
 
     def drop_oldest(self, task: str) -> None:
-        """Its oldest attempt has left the replay."""
+        """Remove the oldest attempt at the task, which the buffer has evicted."""
         slots = self._slots[task]
         slots.popleft()
         if not slots:
             del self._slots[task]
 
     def beside(self, task: str, slot: int, most: int, rng: np.random.Generator) -> list[int]:
-        """Up to `most` other attempts at the task, each as likely as the others, none twice."""
+        """Sample up to `most` other attempts at the task, uniformly and without replacement."""
         others = [each for each in self._slots[task] if each != slot]
         chosen = rng.permutation(len(others))[:most]
         return [others[place] for place in chosen.tolist()]
 
 
 class ForksByAttempt:
-    """Slots of the trajectories that branched off an attempt, by the id of the attempt."""
+    """Slots of the branches of an attempt, by the id of the attempt."""
 
     def __init__(self) -> None:
         self._slots: dict[str, list[int]] = {}

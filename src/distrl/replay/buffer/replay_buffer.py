@@ -1,26 +1,26 @@
-"""The replay: a ring of trajectories, bounded in number and in bytes, drawn by priority.
+"""The replay buffer: a ring of trajectories, bounded in number and in bytes, drawn by priority.
 
-What it promises:
+Promises:
 
-- A draw by priority goes through the sum-tree: P(τ) = p(τ)^α / Σ p^α. A newcomer, whose priority
-  nobody has measured yet, gets the highest that is in, but none above the last `RECENT` that were
-  measured (1 in an empty replay), so that everything is likely to be seen once. The highest alone
-  would never fall while newcomers copy it from newcomers, and priorities would soon say nothing.
-- The weight of a draw corrects for the way in which it was drawn: by its own priority, as another
-  attempt at the task of one that was, or uniformly.
-- Both bounds hold after every call; the oldest leave first. Bytes are those of the packed screens,
-  each counted once, and of the records around them (`record_bytes`); the trees and arrays, about
-  60 bytes for each place of the ring, come on top.
-- A slot id is not used again while the process lives, so an update that comes after its trajectory
-  has left does nothing; it is counted.
-- A trajectory that is in stays in once: a resend (same id) changes nothing and is reported as such.
-- Only judged, non-empty trajectories whose answers have their log-probabilities enter. Others are
-  refused in the receipt rather than by an error: a lost device is daily business, and the learner
-  that drains its queue goes on with the next one.
-- A drawn trajectory keeps its screens packed until somebody looks at their pixels. It stays valid
-  after its slot is gone.
+- Draws by priority use the sum-tree: P(τ) = p(τ)^α / Σ p^α. A new trajectory has no measured
+  priority yet. It gets the highest priority in the buffer, but at most the highest of the last
+  `RECENT` measured ones (1 in an empty buffer), so that everything is likely to be drawn once.
+  Without that cap the highest would never fall, as new trajectories would copy it from each other.
+- The weight of a draw corrects for the way in which it was drawn: by its own priority, along with
+  another attempt at its task, or uniformly.
+- Both bounds hold after every call; the oldest are evicted first. Bytes are those of compressed
+  screens, each counted once, and of the records around them (`record_bytes`). Trees and arrays,
+  about 60 bytes for each place of the ring, come on top.
+- A slot id is not reused while the process lives, so a priority update for an evicted trajectory
+  has no effect; it is counted.
+- A trajectory is stored once: a resend (same id) changes nothing and is reported as such.
+- Only judged, non-empty trajectories with log-probabilities of all answer tokens are stored. Others
+  are refused in the receipt instead of by an error: lost devices are common, and the learner that
+  drains its queue must go on.
+- The screens of a drawn trajectory stay compressed until their pixels are read. It stays valid
+  after its eviction.
 
-Insert, draw and update cost O(log n). The learner calls it, one thread at a time.
+Insert, draw and update cost O(log n). The learner calls it, from one thread at a time.
 """
 
 from __future__ import annotations
@@ -45,8 +45,8 @@ from distrl.replay.buffer.screen_store import ScreenStore
 from distrl.replay.buffer.sum_tree import SumTree
 from distrl.replay.compressed_screen import CompressedScreen
 
-MAX_OTHER_ATTEMPTS = 16  # at the task of a draw, that it has with it
-RECENT = 256  # measured priorities that a newcomer's is taken from
+MAX_OTHER_ATTEMPTS = 16  # at the same task, attached to a draw
+RECENT = 256  # measured priorities that cap the priority of a new trajectory
 COUNTERS = ("inserted", "resent", "refused", "evicted", "drawn", "updated", "stale_updates")
 
 
@@ -66,7 +66,7 @@ class ReplaySettings(Checked):
 
 
 class ReplayBuffer:
-    """Judged trajectories of the last while, drawn in proportion to priority^alpha."""
+    """The most recent judged trajectories, drawn in proportion to priority^alpha."""
 
     def __init__(self, settings: ReplaySettings | None = None) -> None:
         self.settings = settings or ReplaySettings()
@@ -74,7 +74,7 @@ class ReplayBuffer:
         self._clear()
 
     def _clear(self) -> None:
-        """What is in are the slots from `oldest` up to `next`; slot s lives at s % capacity."""
+        """Empty the buffer. It holds slots from `_oldest` up to `_next`; s is at s % capacity."""
         capacity = self.settings.capacity
         self._oldest = self._next = self._rotation = 0
         self._trajectories: list[Trajectory | None] = [None] * capacity
@@ -98,10 +98,10 @@ class ReplayBuffer:
     def nbytes(self) -> int:
         return self._screens.nbytes + self._record_bytes
 
-    # In and out ---------------------------------------------------------------------------------
+    # Insertion and eviction ---------------------------------------------------------------------
 
     def insert(self, trajectory: Trajectory) -> Receipt:
-        """Take in a finished trajectory; see `Outcome` for what may become of it."""
+        """Insert a finished trajectory; see `Outcome` for the possible results."""
         if (slot := self._slots.get(trajectory.id)) is not None:
             self._counts["resent"] += 1
             return Receipt(Outcome.RESENT, slot)
@@ -144,7 +144,7 @@ class ReplayBuffer:
         return Receipt(Outcome.STORED, slot, evicted)
 
     def _make_room(self, records: int) -> tuple[str, ...]:
-        """Let the oldest leave until one more fits, whose screens are counted already."""
+        """Evict the oldest until one more fits, whose screens are already in the store."""
         evicted = []
         while len(self) and (
             len(self) >= self.settings.capacity or self.nbytes + records > self.settings.byte_limit
@@ -188,10 +188,10 @@ class ReplayBuffer:
     ) -> list[Draw]:
         """Draw n times, with replacement, in proportion to priority^alpha, or uniformly.
 
-        `beta` from 0 to 1 says how much of the preference the draws' weights correct for. With
-        `together` above 1 each draw brings other attempts at its task along, whatever their own
-        priority, up to so many in all; where there are not enough of them, more is drawn. Draws
-        that are not `counted` may be given to `count_draws` when they are used.
+        `beta` from 0 to 1 sets how much of the sampling bias the weights correct. With `together`
+        above 1, draws come in groups of up to that many attempts at one task: the first is drawn,
+        the others are sampled whatever their priority; single draws fill up the rest of n. With
+        `counted=False` call `count_draws` when the draws are used.
         """
         if not len(self):
             raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
@@ -217,7 +217,7 @@ class ReplayBuffer:
         return [Draw(*values) for values in zip(*columns, strict=True)]
 
     def count_draws(self, draws: Sequence[Draw]) -> None:
-        """Count draws that were made without it; of slots that are gone only the number."""
+        """Count draws that `sample` did not count; evicted ones only add to the total."""
         slots = np.array([draw.slot_id for draw in draws], dtype=np.int64)
         present = slots[(slots >= self._oldest) & (slots < self._next)]
         np.add.at(self._times_drawn, present % self.settings.capacity, 1)
@@ -226,7 +226,7 @@ class ReplayBuffer:
     def _places(
         self, n: int, together: int, rng: np.random.Generator, *, uniform: bool
     ) -> tuple[Indices, Floats]:
-        """N places, and how likely a draw of their kind falls on each of them."""
+        """Draw n places; return them with the probability of each under its way of drawing."""
         seeds = self._drawn(n if together == 1 else max(1, n // together), rng, uniform=uniform)
         if together == 1:
             return seeds, self._probabilities(seeds, uniform=uniform)
@@ -248,16 +248,16 @@ class ReplayBuffer:
         return self._shares.sample(n, rng, stratified=self.settings.stratified)
 
     def _probabilities(self, places: Indices, *, uniform: bool) -> Floats:
-        """How likely one draw by itself falls on each of these places."""
+        """Return the probability of each of these places in a single draw."""
         if uniform:
             return np.full(len(places), 1.0 / len(self))
         return self._shares.values(places) / self._shares.total
 
     def _group_probabilities(self, places: Indices, together: int, *, uniform: bool) -> Floats:
-        """How likely a member of a group, any of them, is at each of these places.
+        """Return the probability of each of these places in a draw of a group (m = `together`).
 
-        An attempt comes by its own draw, or with that of one of the n − 1 others at its task, which
-        takes m − 1 of them along: P + (P of the task − P)·(m − 1)/(n − 1), over the expected size.
+        An attempt is in a group by its own draw (P), or by that of one of n − 1 others at its task,
+        which adds m − 1: P + (P of the task − P)·(m − 1)/(n − 1), over the expected group size.
         """
         present = np.arange(self._oldest, self._next) % self.settings.capacity
         alone = np.zeros(self.settings.capacity)
@@ -280,7 +280,7 @@ class ReplayBuffer:
         return slots
 
     def _siblings(self, slot: int) -> tuple[Entry, ...]:
-        """What is in of the other continuations of an attempt, the attempt itself among them."""
+        """Return the other continuations of the attempt that are stored, itself included."""
         attempt = self._at(slot % self.settings.capacity).attempt_id
         forks = self._forks.of(attempt)
         if not forks:
@@ -289,7 +289,7 @@ class ReplayBuffer:
         return tuple(self._entry(each) for each in (*whole, *forks) if each != slot)
 
     def with_attempts(self, draws: Sequence[Draw], most: int = MAX_OTHER_ATTEMPTS) -> list[Draw]:
-        """The draws, each with the newest `most` of the other attempts at its task."""
+        """Attach to each draw the newest `most` of the other attempts at its task."""
         return [replace(each, attempts=self._beside(each.trajectory, most)) for each in draws]
 
     def _beside(self, drawn: Trajectory, most: int) -> tuple[Trajectory, ...]:
@@ -298,10 +298,10 @@ class ReplayBuffer:
         return tuple(islice((t for t in tried if t.attempt_id != drawn.attempt_id), most))
 
     def update_priorities(self, slot_ids: ArrayLike, priorities: ArrayLike) -> int:
-        """Give these slots new priorities; returns how many of them were gone already.
+        """Set the priorities of these slots; return how many of them were already evicted.
 
-        Priorities below the smallest one are raised to it; NaN, infinite and negative ones are
-        refused, and then nothing changes.
+        Priorities below `smallest_priority` are raised to it. For NaN, infinite or negative ones
+        raise ValueError and change nothing.
         """
         slots = np.asarray(slot_ids, dtype=np.int64)
         given = np.asarray(priorities, dtype=np.float64)
@@ -323,9 +323,9 @@ class ReplayBuffer:
         return stale
 
     def next_slice(self, n: int) -> list[Entry]:
-        """The next n slots of an endless walk from old to new, to refresh their priorities.
+        """Return the next n slots of a round-robin from old to new, to refresh their priorities.
 
-        Each slot comes once in a round; at most all of them come at once.
+        Each slot occurs once per round; a call returns each slot at most once.
         """
         entries = []
         for _ in range(min(n, len(self))):
@@ -343,9 +343,9 @@ class ReplayBuffer:
     # For checkpoints and reports ----------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the trajectories themselves, which are named by their ids, oldest first.
+        """Return the state with the ids of the trajectories in place of them, oldest first.
 
-        Values are arrays or fit into JSON. The random state belongs to whoever calls `sample`.
+        Values are arrays or fit into JSON. The random state belongs to the caller of `sample`.
         """
         places = np.arange(self._oldest, self._next) % self.settings.capacity
         return ReplayState(
@@ -361,10 +361,10 @@ class ReplayBuffer:
     def load_state(
         self, state: dict[str, Any], find: Callable[[str], Trajectory | None]
     ) -> tuple[str, ...]:
-        """Become what `state_dict` described; returns the ids that could not be had back.
+        """Restore a state of `state_dict`; return the ids of trajectories that are lost.
 
         `find` looks a trajectory up by its id (None: lost). With the same settings and nothing
-        lost, every later draw is the one that would have come without the interruption.
+        lost, all later draws are the same as without the interruption.
         """
         saved = ReplayState.from_dict(state)
         self._clear()
@@ -385,7 +385,7 @@ class ReplayBuffer:
         return tuple(lost)
 
     def gauges(self) -> dict[str, float]:
-        """What a dashboard shows; all of it is O(1)."""
+        """Return the figures for a dashboard; each is O(1)."""
         inserted = self._counts["inserted"]
         return {
             "trajectories": float(len(self)),

@@ -1,4 +1,4 @@
-"""What a checkpoint keeps of the replay: everything but the trajectories, which go by their ids."""
+"""The replay buffer's part of a checkpoint; trajectories are referred to by their ids."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ VERSION = 2  # 1 had no measured priorities
 
 @dataclass(frozen=True, slots=True)
 class ReplayState:
-    """The slots from old to new, where the walk stands, and the counters."""
+    """The slots from old to new, the position of the round-robin refresh, and the counters."""
 
     next_slot: int
     rotation: int
     ids: list[str]
     priorities: NDArray[np.float64]
     times_drawn: NDArray[np.int64]
-    measured: list[float]  # the last priorities that were measured, for newcomers
+    measured: list[float]  # the last measured priorities, for those of new trajectories
     counts: dict[str, int]
 
     def to_dict(self) -> dict[str, Any]:
-        """Numbers, lists and arrays only; nothing that needs a pickle."""
+        """Return a dict of numbers, lists and arrays; nothing in it needs pickle."""
         return {"version": VERSION, **asdict(self)}
 
     @staticmethod
     def from_dict(state: dict[str, Any]) -> ReplayState:
-        """The state that was saved; raises `CorruptSnapshot` if it does not fit together."""
+        """Rebuild the state; raise `CorruptSnapshot` if it is inconsistent."""
         if state.get("version") != VERSION:
             raise CorruptSnapshot(
                 f"replay state of version {state.get('version')!r}; this is version {VERSION}"

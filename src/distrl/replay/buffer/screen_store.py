@@ -1,8 +1,8 @@
-"""Every screen of the replay, once: packed, found by its content, counted by its users.
+"""A content-addressed, reference-counted store of the compressed screens of the replay buffer.
 
-Phones show the same launcher and the same waiting page thousands of times; here each is kept once.
-`keep` takes one reference for its caller and `release` gives one back; with the last one the screen
-leaves. `nbytes` is at every moment the sum over what is in. The replay buffer calls it.
+Phones show the same launcher and the same loading page thousands of times; here each is kept once.
+`keep` adds a reference and `release` removes one; a screen without references is deleted. `nbytes`
+is always the sum over the stored screens. The replay buffer calls it.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from distrl.replay.compressed_screen import CompressedScreen, compress
 
 
 class ScreenStore:
-    """Compressed screens by address, with their number of users."""
+    """Compressed screens by address, with their reference counts."""
 
     def __init__(self) -> None:
         self._screens: dict[str, CompressedScreen] = {}
@@ -27,11 +27,11 @@ class ScreenStore:
         return self._nbytes
 
     def users(self, screen: CompressedScreen) -> int:
-        """How many references are held on this content; 0 if it is not in."""
+        """Return the reference count of this content; 0 if it is not stored."""
         return self._users.get(screen.address, 0)
 
     def keep(self, screen: Screen) -> CompressedScreen:
-        """The one copy of this screen, with a reference for the caller."""
+        """Add a reference to this screen and return its only stored copy."""
         packed = compress(screen)
         kept = self._screens.get(packed.address, packed)
         if kept.address not in self._screens:
@@ -42,7 +42,7 @@ class ScreenStore:
         return kept
 
     def release(self, screen: CompressedScreen) -> None:
-        """Give back one reference."""
+        """Remove one reference."""
         if not self.users(screen):
             raise ValueError(f"{screen!r} was released more often than it was kept")
         self._users[screen.address] -= 1

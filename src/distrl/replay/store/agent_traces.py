@@ -1,14 +1,13 @@
-"""Trajectories in two formats of others: what `distrl export --atif` and `--sessions` write.
+"""Export of trajectories in two third-party formats: `distrl export --atif` and `--sessions`.
 
 - ATIF (Agent Trajectory Interchange Format, Harbor's RFC 0001, version 1.6): a JSON file for each
   trajectory, with tool calls, screens as pictures, token ids and log-probabilities.
 - The session traces of the Hugging Face hub (STS-Format): a JSONL file for each, a header and then
-  messages. Its viewer shows text alone, so a screen is the name of its picture.
+  messages. Its viewer shows only text, so a screen is represented by the name of its picture.
 
-Both have their pictures in `images/` beside them, by content, each once. An action is a call of the
-tool of its name (`tap`, `type_text`, …); an answer that could not be read is a message without one.
-No library writes these: the package `atif` has models for reading, which our files were held
-against.
+Both store pictures in `images/` beside them, named by content, each once. An action is a tool call
+(`tap`, `type_text`, …); an unreadable answer is a message without one. No library writes these
+formats; the package `atif` has models for reading, and our files were checked against them.
 """
 
 from __future__ import annotations
@@ -33,14 +32,14 @@ Json = dict[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class TracedAgent:
-    """Who played, as both formats name it."""
+    """The agent that played, as both formats describe it."""
 
     model: str
     version: str  # of DistRL
 
 
 def export_atif(trajectories: Iterable[Trajectory], folder: Path, agent: TracedAgent) -> int:
-    """Write `ID.json` for each trajectory; returns how many there are."""
+    """Write `ID.json` for each trajectory; return their number."""
 
     def content(trajectory: Trajectory) -> str:
         return json.dumps(atif(trajectory, agent), indent=1)
@@ -49,7 +48,7 @@ def export_atif(trajectories: Iterable[Trajectory], folder: Path, agent: TracedA
 
 
 def export_sessions(trajectories: Iterable[Trajectory], folder: Path, agent: TracedAgent) -> int:
-    """Write `ID.jsonl` for each trajectory; returns how many there are."""
+    """Write `ID.jsonl` for each trajectory; return their number."""
 
     def content(trajectory: Trajectory) -> str:
         return "".join(f"{json.dumps(line)}\n" for line in session(trajectory, agent))
@@ -87,7 +86,7 @@ def image_path(screen: Screen) -> str:
 
 
 def atif(trajectory: Trajectory, agent: TracedAgent) -> Json:
-    """The trajectory as a document; step 1 is the task with the first screen."""
+    """Return the trajectory as an ATIF document; step 1 is the task with the first screen."""
     task, screens = trajectory.task, trajectory.screens
     asked = {"type": "text", "text": utf8_text(task.instruction)}
     first = {"step_id": 1, "source": "user", "message": [asked, _picture(screens[0])]}
@@ -135,7 +134,7 @@ def _picture(screen: Screen) -> Json:
 
 
 def session(trajectory: Trajectory, agent: TracedAgent) -> Iterator[Json]:
-    """The lines of a session: a header, the task, each answer with the screen after it, the end."""
+    """Yield the lines of a session: header, task, each answer and the screen after it, ending."""
     instruction = utf8_text(trajectory.task.instruction)
     yield {
         "type": "session", "harness": HARNESS, "id": utf8_text(trajectory.id), "name": instruction,
@@ -162,11 +161,11 @@ def _message(role: str, content: str, **more: object) -> Json:
     return {"type": "message", "message": {"role": role, "content": utf8_text(content), **more}}
 
 
-# What both have ----------------------------------------------------------------------------------
+# Shared by both formats --------------------------------------------------------------------------
 
 
 def tool_name(action: Action) -> str | None:
-    """The action as a tool: `TypeText` is type_text; None for an answer that was not read."""
+    """Return the tool of an action: type_text for `TypeText`; None for an unreadable answer."""
     if isinstance(action, Unreadable):
         return None
     return re.sub(r"(?<!^)(?=[A-Z])", "_", type(action).__name__).lower()

@@ -1,7 +1,7 @@
-"""A run's trajectories as a dataset of the Hugging Face hub: `distrl export --dataset DIR`.
+"""Export of a run's trajectories as a Hugging Face dataset: `distrl export --dataset DIR`.
 
     data/train.parquet    a row for each screen (`parquet`)
-    README.md             the card: what is in it, how it was made, how to load it
+    README.md             the dataset card: contents, origin, how to load it
 
 `datasets.load_dataset(DIR)` reads it; `push` uploads the folder, private unless told otherwise.
 """
@@ -58,7 +58,7 @@ Screens of real phones show what was on them. Look before you make it public.
 
 @dataclass(frozen=True, slots=True)
 class DatasetFacts:
-    """What the card says beside what is counted."""
+    """Facts for the dataset card that cannot be counted from the trajectories."""
 
     name: str
     version: str  # of DistRL
@@ -78,7 +78,7 @@ class _Counted:
 
 
 def write_dataset(trajectories: Iterable[Trajectory], folder: Path, facts: DatasetFacts) -> int:
-    """Write data and card; returns how many trajectories there are."""
+    """Write data and card; return the number of trajectories."""
     counted = _Counted(trajectories)
     rows = export_parquet(counted, folder / DATA)
     total = sum(counted.endings.values())
@@ -99,7 +99,7 @@ def write_dataset(trajectories: Iterable[Trajectory], folder: Path, facts: Datas
 
 
 def push(folder: Path, repository: str, *, private: bool = True) -> str:
-    """Upload the folder as a dataset of that name, with your token; returns its address."""
+    """Upload the folder as a dataset of that name, with the user's token; return its URL."""
     try:
         from huggingface_hub import HfApi
         from huggingface_hub.errors import HfHubHTTPError, HFValidationError

@@ -1,9 +1,9 @@
-"""One writer at a time: a lock on a directory that goes away with the process that holds it.
+"""A lock on a directory for one writer at a time; the kernel releases it when the process dies.
 
-It is flock(2) on a file in the directory, so a killed process leaves none behind. The file stays
-and names the last holder and its machine. A forked child does not inherit it: otherwise a collector
-that outlives its learner would keep the restarted learner out. Trajectory stores and run
-directories use it.
+It is flock(2) on a file in the directory, so a killed process leaves no lock behind. The file stays
+and names the last holder and its machine. Forked children close it: otherwise a collector that
+outlives its learner would lock the restarted learner out. Trajectory stores and run directories use
+it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = "writer.lock"
 
 
 class DirectoryLock:
-    """Held from `acquire` to `release`. Locks of other names in the directory are independent."""
+    """A lock, held from `acquire` to `release`. Locks of different names are independent."""
 
     def __init__(self, directory: Path, name: str = NAME) -> None:
         self.directory = directory
@@ -28,7 +28,7 @@ class DirectoryLock:
         self._file: int | None = None
 
     def acquire(self) -> None:
-        """Take the lock at once, or raise `DirectoryInUse`."""
+        """Take the lock without waiting, or raise `DirectoryInUse`."""
         file = os.open(self.directory / self._name, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -47,7 +47,7 @@ class DirectoryLock:
 
     @staticmethod
     def holder_machine(path: Path) -> str:
-        """The host name of the last holder, by the lock's file; empty where it names none."""
+        """Return the host name of the last holder from the lock file; empty if it has none."""
         try:
             lines = path.read_text("utf-8", "replace").splitlines()
         except OSError:
@@ -55,7 +55,7 @@ class DirectoryLock:
         return lines[1] if len(lines) > 1 else ""
 
     def release(self) -> None:
-        """Give it back; without effect if it is not held."""
+        """Release the lock; no effect if it is not held."""
         self._close()
 
     def _close(self) -> None:

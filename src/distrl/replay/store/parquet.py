@@ -1,14 +1,14 @@
-"""Trajectories as a Parquet file, screens included: what `distrl export` writes.
+"""Export of trajectories, screens included, as a Parquet file: `distrl export`.
 
-One row for each screen, in order: what was asked, the screen as PNG, what was decided on it, and
-how the episode ended. The last screen of a trajectory has a row too, with no decision in it. The
-columns `trajectory_id` and `step` put a trajectory together again; `action` is JSON, with its kind
-under "kind"; `messages` is the step as a chat, for trainers that imitate.
+One row for each screen, in order: the instruction, the screen as PNG, the decision on it, and how
+the episode ended. The last screen of a trajectory has a row too, without a decision. The columns
+`trajectory_id` and `step` reassemble a trajectory; `action` is JSON, with its type under "kind";
+`messages` is the step as a chat, for supervised fine-tuning.
 
-The file says in its metadata which column is a picture, so that Hugging Face's `datasets` shows
-them: `load_dataset("parquet", data_files=…)`. Pictures are in the struct {bytes, path} that it
-uses. Rows are written a few at a time: memory stays bounded however long the file gets, and a file
-that could not be finished is not left behind. Needs pyarrow (the extra `data`).
+The file's metadata declares which column is an image, so that Hugging Face's `datasets` decodes it:
+`load_dataset("parquet", data_files=…)`. Images are in the struct {bytes, path} that it uses. Rows
+are written a few at a time, so memory stays bounded however long the file gets, and an unfinished
+file is removed. Needs pyarrow (the extra `data`).
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ from distrl.errors import NotInstalled, storage_error
 from distrl.output_file import prepare_output_file
 from distrl.records import Action, Decision, Screen, Trajectory
 
-ROWS_AT_ONCE = 100  # also those of a row group: what a viewer must load to show one
+ROWS_AT_ONCE = 100  # also the row group size: what a viewer must load to show one row
 Row = dict[str, Any]
 
-# Columns and what is in them; a star makes a list of it.
+# Columns and their types; a star means a list.
 COLUMNS = (
     ("trajectory_id", "string"),
     ("step", "int32"),
@@ -60,7 +60,7 @@ COLUMNS = (
 
 
 def export_parquet(trajectories: Iterable[Trajectory], path: Path) -> int:
-    """Write the trajectories to a Parquet file, replacing it; returns how many rows it has."""
+    """Write the trajectories to a Parquet file, replacing it; return its number of rows."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -82,7 +82,7 @@ def export_parquet(trajectories: Iterable[Trajectory], path: Path) -> int:
         raise storage_error(error, f"could not export trajectories to {path}") from error
     finally:
         with suppress(OSError):
-            unfinished.unlink(missing_ok=True)  # gone already if all went well
+            unfinished.unlink(missing_ok=True)  # already renamed on success
     return written
 
 
@@ -90,7 +90,7 @@ def export_parquet(trajectories: Iterable[Trajectory], path: Path) -> int:
 
 
 def _rows(trajectory: Trajectory) -> Iterator[Row]:
-    """A row for each screen; what was decided on it, and what holds for the whole trajectory."""
+    """Yield a row for each screen: its decision, and the columns of the whole trajectory."""
     task, verdict = trajectory.task, trajectory.verdict
     of_all = {
         "trajectory_id": utf8_text(trajectory.id),
@@ -121,7 +121,7 @@ def _rows(trajectory: Trajectory) -> Iterator[Row]:
 
 
 def _messages(trajectory: Trajectory, step: int) -> list[Row]:
-    """The step as a chat, for trainers that imitate: what was asked and done before, the answer."""
+    """Return the step as a chat: the instruction with all earlier actions, and the answer."""
     before = [action_json(each.action) for each in trajectory.decisions[:step]]
     done = "\n".join(["", "Done so far:", *before]) if before else ""
     decision = trajectory.decisions[step]
@@ -154,7 +154,7 @@ def png_bytes(screen: Screen) -> bytes:
 
 
 def utf8_text(text: str) -> str:
-    """Parquet's text is UTF-8, which has no place for half a surrogate pair."""
+    """Escape lone surrogates, which the UTF-8 strings of Parquet cannot hold."""
     return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
@@ -162,7 +162,7 @@ def utf8_text(text: str) -> str:
 
 
 def _schema(pa: Any) -> Any:
-    """The columns for pyarrow, and beside them what `datasets` wants to know about them."""
+    """Return the pyarrow schema, with the features for `datasets` in its metadata."""
     kinds = {
         "string": pa.string(),
         "int32": pa.int32(),
@@ -184,6 +184,6 @@ def _feature(kind: str) -> Row | list[Row]:
     if kind == "messages":
         return [{"role": _feature("string"), "content": _feature("string")}]
     if kind.endswith("*"):
-        # Newer versions of `datasets` write List, but still read this; older ones read only this.
+        # Newer versions of `datasets` write List but still read this; older ones read only this.
         return {"feature": _feature(kind[:-1]), "_type": "Sequence"}
     return {"_type": "Image"} if kind == "image" else {"dtype": kind, "_type": "Value"}

@@ -1,13 +1,13 @@
-"""The SQLite file of a trajectory store: its schema, how to connect to it, and its errors typed.
+"""The SQLite file of a trajectory store: its schema, its connections, and typed errors.
 
-`trajectories` has a row for every trajectory that was ever taken: `seq` is its place in the order
-of arrival, `correction` a later verdict, and `corrected` the position at which that was written.
-Arrivals and corrections are numbered by one counter, so that "everything after position n" covers
-both. `bodies` has the bytes that the collectors encoded, with a checksum of seq, id and body. A
-dropped trajectory loses its body, so that the pages are used again, and keeps its row: the id stays
-taken. Ids are bytes, because text may hold halves of surrogate pairs. A correction is a new verdict
-on a stored trajectory (a checksum and JSON); it lies beside the trajectory's own bytes and replaces
-ending and verdict for every reader.
+`trajectories` has a row for every trajectory that was ever stored: `seq` is its position in the
+order of arrival, `correction` a later verdict, and `corrected` the position at which that was
+written. Arrivals and corrections share one counter, so that "everything after position n" covers
+both. `bodies` has the bytes that the collectors encoded, with a checksum of seq, id and body. When
+a trajectory is dropped, its body is deleted, so that its pages are reused, and its row stays, so
+that its id is never accepted again. Ids are bytes, because text may contain lone surrogates. A
+correction is a new verdict on a stored trajectory (a checksum and JSON); it is stored beside the
+trajectory's own bytes and replaces ending and verdict for every reader.
 
 `TrajectoryStore` writes and `TrajectoryReader` reads. Nothing but numbers and bytes is stored.
 """
@@ -31,8 +31,8 @@ from distrl.records import Ending, Trajectory, Verdict
 
 NAME = "trajectories.sqlite"
 VERSION = 1
-PAGE_BYTES = 8192  # 4096 costs a third more time for trajectories of 190 kB, 16384 3 % of the disk
-BUSY_SECONDS = 60.0  # readers block a writer only while they recover the log of a killed one
+PAGE_BYTES = 8192  # 4096: a third more time for trajectories of 190 kB; 16384: 3 % more disk
+BUSY_SECONDS = 60.0  # readers block a writer only while they recover the log of a killed writer
 BEFORE_SQLITE = "6795fae"  # the last commit that reads and writes segment files
 SCHEMA = f"""
 BEGIN;
@@ -44,12 +44,12 @@ CREATE TABLE bodies (seq INTEGER PRIMARY KEY, checksum INTEGER NOT NULL, body BL
 PRAGMA user_version = {VERSION};
 COMMIT;
 """
-# ERROR: a header or a schema that makes no sense, as our statements are always the same.
+# SQLITE_ERROR means an invalid header or schema here, because our statements are fixed and valid.
 DAMAGE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_ERROR)
 
 
 def connect_writer(directory: Path, *, log_bytes: int, wait_for_disk: bool) -> sqlite3.Connection:
-    """Open the database for its one writer; create it where there is none, name included."""
+    """Open the database for its only writer; create it if needed, and sync its directory entry."""
     _refuse_segment_files(directory)
     connection = sqlite3.connect(
         directory / NAME, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
@@ -77,12 +77,13 @@ def connect_writer(directory: Path, *, log_bytes: int, wait_for_disk: bool) -> s
 
 
 def connect_reader(directory: Path) -> sqlite3.Connection | None:
-    """Open the database read-only, also while it is written to; None where there is none yet."""
+    """Open the database read-only, also while it is written to; None if there is none yet."""
     _refuse_segment_files(directory)
     path = directory / NAME
     if not path.exists():
         return None
-    # Readers of a log need its index file beside it; where none can be made, none is needed.
+    # In WAL mode readers create an index file (-shm). In a read-only directory without a log there
+    # is no writer, so the file can be opened as immutable, without one.
     fixed = not os.access(directory, os.W_OK) and not Path(f"{path}-wal").exists()
     uri = f"file:{quote(str(path.absolute()))}?" + ("immutable=1" if fixed else "mode=ro")
     connection = sqlite3.connect(uri, timeout=BUSY_SECONDS, isolation_level=None, uri=True)
@@ -97,7 +98,7 @@ def connect_reader(directory: Path) -> sqlite3.Connection | None:
 
 
 def _version(connection: sqlite3.Connection, directory: Path) -> int:
-    """0 for a database whose tables are yet to be made."""
+    """Return the schema version; 0 for a database without tables."""
     version = int(connection.execute("PRAGMA user_version").fetchone()[0])
     if version not in (0, VERSION):
         raise CorruptRecord(
@@ -117,7 +118,7 @@ def _refuse_segment_files(directory: Path) -> None:
 
 
 def _sync_directory(directory: Path) -> None:
-    """Wait until the names in it are on the disk."""
+    """Call fsync on a directory, so that its entries are on disk."""
     handle = os.open(directory, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(handle)
@@ -133,13 +134,13 @@ def id_bytes(trajectory_id: str) -> bytes:
 
 
 def checksum_of(seq: int, name: bytes, body: bytes) -> int:
-    """Of this id and these bytes at this place; CRC-32 finds damage, it does not stop attacks."""
+    """Return the CRC-32 of position, id and body; it detects damage, not attacks."""
     return zlib.crc32(body, zlib.crc32(b"%d %d %b" % (seq, len(name), name)))
 
 
 @dataclass(frozen=True, slots=True)
 class Correction:
-    """The ending and the verdict that replace those of the episode."""
+    """The ending and the verdict that replace those of a stored trajectory."""
 
     ending: Ending
     verdict: Verdict
@@ -159,7 +160,7 @@ def encode_correction(correction: Correction) -> bytes:
 
 
 def decode_correction(data: bytes) -> Correction:
-    """Raises `CorruptRecord`, whatever is wrong with the bytes."""
+    """Decode a correction; raise `CorruptRecord`, whatever is wrong with the bytes."""
     try:
         if zlib.crc32(data[4:]).to_bytes(4, "little") != data[:4]:
             raise ValueError("its checksum is wrong")
@@ -179,12 +180,12 @@ def decode_correction(data: bytes) -> Correction:
 
 @contextmanager
 def typed_errors(directory: Path, tried: str) -> Iterator[None]:
-    """Raise what SQLite or the operating system report as errors of ours."""
+    """Convert errors of SQLite and the operating system to `CorruptRecord` or `StorageError`."""
     try:
         yield
     except sqlite3.Error as error:
         if (code := _code(error)) is None:
-            raise  # misuse: a mistake of ours
+            raise  # misuse of the API: a bug of ours
         raise _typed(error, code, directory, tried) from error
     except OSError as error:
         raise _failed(error, directory, tried) from error
@@ -195,7 +196,7 @@ def is_damage(error: sqlite3.Error) -> bool:
 
 
 def _code(error: sqlite3.Error) -> int | None:
-    """The primary result code; None where the error is not SQLite's own."""
+    """Return SQLite's primary result code; None if the error is not from SQLite itself."""
     code: int | None = getattr(error, "sqlite_errorcode", None)
     return None if code is None else code & 0xFF
 
@@ -216,7 +217,7 @@ def _failed(error: OSError, directory: Path, tried: str) -> StorageError:
 
 
 def _reason(directory: Path) -> OSError | None:
-    """Why nothing can be written, which SQLite does not say: try it, where the log would grow."""
+    """Find out why writing fails, which SQLite does not say: write a probe of the log's size."""
     probe = directory / ".probe"
     try:
         sizes = [path.stat().st_size for path in directory.glob(f"{NAME}*")]

@@ -1,12 +1,12 @@
 """Reads a trajectory store from any process, also while a run writes to it.
 
 It takes no lock and changes nothing. Trajectories come in the order in which they were stored, each
-with its position; handing that position back goes on from there, in this process or another, once
-there is more. Only committed rows are seen. A row whose checksum does not match is passed over and
-listed in `damages`; a file whose structure is damaged raises `CorruptRecord`.
+with its position. A later `read` after that position, in this process or another, returns what was
+added since. Only committed rows are seen. A row whose checksum does not match is skipped and listed
+in `damages`; a file whose structure is damaged raises `CorruptRecord`.
 
-A trajectory comes with its last verdict. One that was corrected after the position that reading
-goes on from comes again, at the position of its last correction.
+A trajectory comes with its latest verdict. If it was corrected after the position from which a read
+starts, it comes again, at the position of its last correction.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ from distrl.replay.trajectory_encoding import decode_trajectory
 
 Position = int  # of a trajectory or a correction in a store; later ones are larger
 BEGINNING: Position = 0
-AT_ONCE = 64  # positions that are looked up together
+AT_ONCE = 64  # positions in one query
 
 FIND = """
 SELECT seq, id, correction, checksum, body FROM trajectories JOIN bodies USING (seq) WHERE {} = ?
 """
-# What comes after :cursor in a reading that began after :after, when :known was the last position:
-# arrivals, and corrections of what did not come with them already.
+# The next positions after :cursor in a read that started after :after, when the last position was
+# :known: arrivals, and corrections, except those that an arrival of this read already included.
 FOLLOWING = """
 SELECT seq AS position, seq FROM bodies WHERE seq > :cursor
 UNION ALL
@@ -59,7 +59,7 @@ WHERE seq = ?
 
 @dataclass(frozen=True, slots=True)
 class StoreRows:
-    """Rows of a store for a copy of it (`TrajectoryStore.take_rows`), none of them decoded."""
+    """Undecoded rows of a store, for a copy of it (`TrajectoryStore.take_rows`)."""
 
     rows: tuple[tuple[Any, ...], ...]  # seq, id, corrected, correction, checksum, body
     oldest: int  # the first trajectory that has not been dropped
@@ -75,7 +75,7 @@ class StoredTrajectory:
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A row of a store that could not be read, and was passed over."""
+    """A row of a store that could not be read and was skipped."""
 
     seq: int
     reason: str
@@ -85,7 +85,7 @@ class Damage:
 
 
 class TrajectoryReader:
-    """Trajectories of a store from some position on."""
+    """Reads the trajectories of a store from a given position on."""
 
     def __init__(self, directory: Path) -> None:
         self._directory = directory
@@ -93,12 +93,12 @@ class TrajectoryReader:
 
     @property
     def damages(self) -> tuple[Damage, ...]:
-        """What could not be read so far, each once."""
+        """The rows that could not be read so far, each once."""
         return tuple(self._damages.values())
 
     @property
     def position(self) -> Position:
-        """Of the newest trajectory or correction."""
+        """The position of the newest trajectory or correction."""
         with typed_errors(self._directory, "find the last position"):
             connection = connect_reader(self._directory)
             if connection is None:
@@ -107,7 +107,7 @@ class TrajectoryReader:
                 return last_position(connection)
 
     def read(self, after: Position = BEGINNING) -> Iterator[StoredTrajectory]:
-        """All that is stored after `after` by now; ask again later with the last position.
+        """Yield what is stored after `after`; call again later with the last position.
 
         No transaction is open while the caller works, so a slow reader does not make the log grow.
         """
@@ -128,7 +128,7 @@ class TrajectoryReader:
                             yield StoredTrajectory(trajectory, cursor)
 
     def rows(self, after: Position, nbytes: int) -> StoreRows:
-        """What changed after `after`: about so many bytes of it, none if that is all."""
+        """Return the next rows that changed after `after`, of about `nbytes`; none at the end."""
         with typed_errors(self._directory, "read"):
             connection = connect_reader(self._directory)
             if connection is None:
@@ -140,7 +140,7 @@ class TrajectoryReader:
                 rows: list[tuple[Any, ...]] = []
                 for position, seq in changed.fetchall():
                     row = connection.execute(ROW, (seq,)).fetchone()
-                    # a correction that lies further on comes again, in its turn
+                    # a correction with a later position is copied when that position is reached
                     early = row[2] is not None and row[2] > position
                     rows.append((*row[:2], None, None, *row[4:]) if early else row)
                     nbytes -= len(row[5] or b"")
@@ -151,7 +151,7 @@ class TrajectoryReader:
     def find(
         self, connection: sqlite3.Connection, column: str, value: int | bytes
     ) -> Trajectory | None:
-        """The trajectory of one row; None if it is not there, dropped, or damaged."""
+        """Return the trajectory of one row; None if it is missing, dropped or damaged."""
         try:
             row = connection.execute(FIND.format(column), (value,)).fetchone()
         except sqlite3.DatabaseError as error:
@@ -164,7 +164,7 @@ class TrajectoryReader:
     def _decode(
         self, seq: int, name: Any, correction: Any, checksum: Any, body: Any
     ) -> Trajectory | None:
-        """Everything but `seq` may be of any type in a damaged row."""
+        """Decode a row; in a damaged one, all values but `seq` may be of any type."""
         whole = isinstance(name, bytes) and isinstance(body, bytes)
         if not whole or checksum_of(seq, name, body) != checksum:
             self._report(seq, "its checksum does not match: a damaged row")
@@ -178,7 +178,7 @@ class TrajectoryReader:
             return trajectory
         try:
             return decode_correction(bytes(correction)).applied_to(trajectory)
-        except (CorruptRecord, TypeError) as error:  # costs itself alone
+        except (CorruptRecord, TypeError) as error:  # only the correction is lost
             self._report(seq, str(error))
             return trajectory
 
@@ -187,6 +187,6 @@ class TrajectoryReader:
 
 
 def last_position(connection: sqlite3.Connection) -> Position:
-    """Of the newest trajectory or correction, dropped ones included."""
+    """Return the position of the newest trajectory or correction, dropped ones included."""
     query = "SELECT max(seq), (SELECT max(corrected) FROM trajectories) FROM trajectories"
     return max(at or BEGINNING for at in connection.execute(query).fetchone())

@@ -1,24 +1,24 @@
-"""Every trajectory on disk before its collector hears "received"; each id once, whatever happens.
+"""Durable storage: every trajectory is on disk before its collector gets an acknowledgement.
 
 A store is a directory with one SQLite database (`trajectory_database`) and one writer, this class.
-What it promises:
+Promises:
 
-- When `append`, `append_all` or `append_encoded` returns, the trajectories are on the disk itself:
-  a killed process or a power cut loses none of them. A batch is one transaction: it is there whole
-  or not at all, and it shares one wait for the disk (group commit).
-- An id is taken once. Sending it again changes nothing and is told apart, also after a restart,
-  also when the trajectory has been dropped since.
-- When the disk fails or is full, `StorageError` or `StorageFull` is raised, nothing of the batch is
-  acknowledged or kept, and the store goes on as soon as the disk does.
-- A flipped byte in a row costs that row: it is passed over and listed in `damages`. A file whose
+- When `append`, `append_all` or `append_encoded` returns, the trajectories are on disk: a killed
+  process or a power cut loses none of them. A batch is one atomic transaction with one fsync (group
+  commit).
+- An id is stored once. A resend changes nothing and is reported as such, also after a restart, and
+  also if the trajectory has been dropped since.
+- If the disk fails or is full, `StorageError` or `StorageFull` is raised, nothing of the batch is
+  acknowledged or kept, and the store works again as soon as the disk does.
+- A flipped byte in a row loses only that row: it is skipped and listed in `damages`. A file whose
   structure is damaged raises `CorruptRecord`.
-- A stored trajectory may be judged anew: `correct` puts the new verdict beside it, as durably, and
-  everything that finds or reads the trajectory afterwards gets it with that verdict.
+- A stored trajectory may get a new verdict: `correct` stores it beside the trajectory, as durably,
+  and everyone who finds or reads the trajectory afterwards gets it with that verdict.
 - `byte_limit` bounds the pages in use and the write-ahead log together (plus one batch); the oldest
   trajectories are dropped first, their ids are remembered.
 
 Trajectories can be found by id (`find`, for a restarted learner), read in order from a position on,
-and read by other processes meanwhile (`trajectory_reader`). One thread at a time.
+and read by other processes meanwhile (`trajectory_reader`). Use it from one thread at a time.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ from distrl.replay.store.trajectory_reader import (
 from distrl.replay.trajectory_encoding import encode_trajectory
 
 MAX_ID_BYTES = 2**16 - 1
-MAX_LOG_BYTES = 64 * 2**20  # of the write-ahead log before it is copied into the database
+MAX_LOG_BYTES = 64 * 2**20  # write-ahead log size at which it is copied into the database
 READABLE = "WHERE seq >= (SELECT min(seq) FROM bodies)"  # the oldest are dropped first
 LEAST_BYTES = 2**18  # an empty database has 6 pages
 
 
 @dataclass(frozen=True, slots=True)
 class TrajectoryStoreSettings(Checked):
-    """How much is kept, in bytes."""
+    """The size limit of a store, and whether a commit waits for the disk."""
 
     byte_limit: Annotated[int, Bounds(LEAST_BYTES, unit="bytes of trajectories on the disk")] = (
         32 * 2**30
@@ -93,7 +93,7 @@ class TrajectoryStore:
     # Opening and closing ------------------------------------------------------------------------
 
     def open(self) -> Self:
-        """Take the directory for this process, and recover what a killed writer has left."""
+        """Lock the directory for this process, and recover the log of a killed writer."""
         settings = self.settings
         with ExitStack() as undo, typed_errors(self.directory, "open"):
             self.directory.mkdir(parents=True, exist_ok=True)
@@ -106,7 +106,7 @@ class TrajectoryStore:
         return self
 
     def close(self) -> None:
-        """Release the directory; without effect if it is not open."""
+        """Release the directory; no effect if it is not open."""
         connection, self._connection = self._connection, None
         if connection is not None:
             connection.close()  # copies the log into the database
@@ -118,22 +118,22 @@ class TrajectoryStore:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    # In -----------------------------------------------------------------------------------------
+    # Writing ------------------------------------------------------------------------------------
 
     def append(self, trajectory: Trajectory) -> bool:
-        """Store it durably. True: it is new. False: its id was here before, nothing changed."""
+        """Store it durably; return False, and change nothing, if its id is already known."""
         return self.append_all([trajectory])[0]
 
     def append_all(self, trajectories: Iterable[Trajectory]) -> list[bool]:
-        """Store them durably, all or none, with one wait for the disk; answers as `append`."""
+        """Store them durably, all or none, with one fsync; return the results of `append`."""
         encoded = [(each.id, encode_trajectory(each)) for each in trajectories]
         return [position is not None for position in self.append_encoded(encoded)]
 
     def append_encoded(self, trajectories: Sequence[tuple[str, bytes]]) -> list[Position | None]:
         """Store ids with the bytes of `encode_trajectory`, as `append_all` does.
 
-        Returns the position of each; None for one whose id was here before. The caller has made
-        sure that the bytes decode.
+        Return the position of each; None for one whose id is already known. The caller must have
+        checked that the bytes decode.
         """
         new: dict[str, bytes] = {}
         for name, body in trajectories:
@@ -155,7 +155,7 @@ class TrajectoryStore:
         return [positions.pop(name, None) for name, _ in trajectories]
 
     def take_rows(self, copied: StoreRows) -> None:
-        """Store rows of the store that this one is a copy of, durably."""
+        """Store rows of the original in this copy of a store, durably."""
         with self._transaction(f"copy {len(copied.rows)} trajectories") as database:
             for seq, name, corrected, correction, checksum, body in copied.rows:
                 entry = (seq, name, corrected, correction)
@@ -166,7 +166,7 @@ class TrajectoryStore:
             database.execute("DELETE FROM bodies WHERE seq < ?", (copied.oldest,))
 
     def correct(self, trajectory_id: str, correction: Correction) -> bool:
-        """Give a stored trajectory a new verdict, durably. False: it is not here (any more)."""
+        """Give a stored trajectory a new verdict, durably; return False if it is not stored."""
         query = "SELECT seq FROM trajectories JOIN bodies USING (seq) WHERE id = ?"
         row = self._one(query, id_bytes(trajectory_id))
         if row is None:
@@ -187,7 +187,7 @@ class TrajectoryStore:
             )
 
     def _make_room(self, database: sqlite3.Connection, nbytes: int) -> None:
-        """Drop the oldest bodies until so many bytes fit; their pages are used again."""
+        """Drop the oldest bodies until `nbytes` fit; SQLite reuses their pages."""
         limit = self.settings.database_bytes - _page_bytes(nbytes)
         while _used_bytes(database) > limit:
             oldest = database.execute("SELECT min(seq) FROM bodies").fetchone()
@@ -198,7 +198,7 @@ class TrajectoryStore:
 
     @contextmanager
     def _transaction(self, tried: str) -> Iterator[sqlite3.Connection]:
-        """All of it on the disk at the end, or nothing of it, whatever is raised in between."""
+        """Commit at the end, or roll back if anything is raised inside."""
         database = self._database
         with typed_errors(self.directory, tried):
             database.execute("BEGIN IMMEDIATE")
@@ -220,32 +220,32 @@ class TrajectoryStore:
             row: tuple[Any, ...] | None = self._database.execute(query, values).fetchone()
             return row
 
-    # Out ----------------------------------------------------------------------------------------
+    # Reading ------------------------------------------------------------------------------------
 
     def find(self, trajectory_id: str) -> Trajectory | None:
-        """The trajectory of that id; None if it is not here, not any more, or damaged."""
+        """Return the trajectory of that id; None if it is unknown, dropped or damaged."""
         with typed_errors(self.directory, f"find {trajectory_id}"):
             return self._reader.find(self._database, "id", id_bytes(trajectory_id))
 
     def read(self, after: Position = BEGINNING) -> Iterator[StoredTrajectory]:
-        """All that is stored after `after`, in the order in which it came."""
+        """Yield what is stored after `after`, in order of arrival."""
         return self._reader.read(after)
 
-    # What there is ------------------------------------------------------------------------------
+    # Contents -----------------------------------------------------------------------------------
 
     def __len__(self) -> int:
-        """How many trajectories can be read."""
+        """The number of trajectories that can be read."""
         row = self._one(f"SELECT count(*) FROM trajectories {READABLE}")
         return int(row[0]) if row else 0
 
     def __contains__(self, trajectory_id: str) -> bool:
-        """Was this id ever taken? Dropped ones count: they are not taken again."""
+        """Whether this id was ever stored. Dropped ones count: they are not stored again."""
         query = "SELECT 1 FROM trajectories WHERE id = ?"
         return self._one(query, id_bytes(trajectory_id)) is not None
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of the trajectories that can be read, oldest first."""
+        """The ids of the trajectories that can be read, oldest first."""
         query = f"SELECT id FROM trajectories {READABLE} ORDER BY seq"
         with typed_errors(self.directory, "list the ids"):
             rows = self._database.execute(query).fetchall()
@@ -253,19 +253,19 @@ class TrajectoryStore:
 
     @property
     def nbytes(self) -> int:
-        """Of all pages in use; dropped pages stay in the file, to be used again."""
+        """Bytes of all pages in use; free pages stay in the file for reuse."""
         with typed_errors(self.directory, "measure the database"):
             return _used_bytes(self._database)
 
     @property
     def position(self) -> Position:
-        """Of the newest trajectory or correction; for checkpoints, to go on reading from."""
+        """The position of the newest trajectory or correction, from which a reader can resume."""
         with typed_errors(self.directory, "find the last position"):
             return last_position(self._database)
 
     @property
     def damages(self) -> tuple[Damage, ...]:
-        """What could not be read so far."""
+        """The rows that could not be read so far."""
         return self._reader.damages
 
 
@@ -276,5 +276,5 @@ def _used_bytes(database: sqlite3.Connection) -> int:
 
 
 def _page_bytes(nbytes: int) -> int:
-    """What the pages of a row with such a body take at most: its chain, a leaf, index pages."""
+    """Return the most that a row's pages take: overflow pages of the body, a leaf, index pages."""
     return (nbytes // (PAGE_BYTES - 4) + 4) * PAGE_BYTES

@@ -76,7 +76,7 @@ def _start(handset: Handset, intent: Intent) -> Result:
 
 
 def _app_for(handset: Handset, intent: Intent) -> str | None:
-    """The installed app that an intent is for; None where there is none."""
+    """Return the installed app that an intent resolves to; None if there is none."""
     installed = installed_packages(handset)
     package, slash, activity = intent.part("component").partition("/")
     if slash:
@@ -109,7 +109,7 @@ def _visit(handset: Handset, url: str) -> None:
 
 
 def _stacks(handset: Handset) -> Result:
-    """Everything that runs, the one in front first and visible."""
+    """List the running apps; the one in front comes first and is visible."""
     state = handset.phone.state
     bounds = f"[0,0][{state.display.width},{state.display.height}]"
     others = [app for app in state.running if app != state.front]
@@ -129,7 +129,7 @@ def _stacks(handset: Handset) -> Result:
 
 
 def monkey(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    """`monkey -p PACKAGE [-c CATEGORY] 1` launches an app; it presses nothing at random here."""
+    """Launch an app by `monkey -p PACKAGE [-c CATEGORY] 1`; no random events are injected."""
     intent = read_intent([w for w in words if w not in ("1", "-v") and not w.startswith("--pct")])
     package = intent.part("package")
     app = installed_packages(handset).get(package)

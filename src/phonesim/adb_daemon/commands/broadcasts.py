@@ -1,4 +1,4 @@
-"""`am broadcast`: who on this phone listens to which action.
+"""`am broadcast`: the apps that receive broadcasts, and their actions.
 
 ADBKeyboard types any Unicode while it is the input method; Clipper reads and writes the clipboard.
 Both are what people install on real phones to type more than ASCII.
@@ -21,7 +21,7 @@ MAX_CHARACTERS = 4000
 
 
 def broadcast(handset: Handset, intent: Intent) -> Result:
-    """Always delivered; who does not listen does nothing, as on a real phone."""
+    """Deliver a broadcast; one without a receiver succeeds and does nothing, as on Android."""
     code, data = 0, ""
     action = intent.part("action")
     if action in KEYBOARD_ACTIONS and handset.input_method == ADB_KEYBOARD:
@@ -61,7 +61,7 @@ def _input_code(handset: Handset, extras: dict[str, str]) -> None:
 
 
 def _editor_code(handset: Handset, extras: dict[str, str]) -> None:
-    """Whatever the field's action is called, go, search or send: it is its Enter."""
+    """Press Enter, whichever editor action (go, search, send) the code names."""
     handset.perform(Enter())
 
 

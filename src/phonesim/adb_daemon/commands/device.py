@@ -1,4 +1,4 @@
-"""The phone as a machine: properties, date, processes, log."""
+"""Commands about the phone's system: properties, date, processes, log."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def setprop(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def date(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    """The phone's own clock. `+%s` and the usual letters; it cannot be set."""
+    """Print the phone's own clock, by `+%s` and common formats; it cannot be set."""
     now = handset.phone.now
     match words:
         case []:
@@ -81,7 +81,7 @@ def date(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def _formatted(handset: Handset, form: str) -> str:
-    """Only letters that every C library knows, so that no form can be bad."""
+    """Expand only the letters that every C library supports, so that no format is invalid."""
     said, place = [], 0
     while place < len(form):
         pair = form[place : place + 2]
@@ -104,7 +104,7 @@ def ps(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def logcat(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    """The phone's own log. Without -d it stays open, as the real one does."""
+    """Print the phone's own log. Without -d the command does not end, as on Android."""
     if "-c" in words or "--clear" in words:
         handset.log.clear()
         return NOTHING

@@ -1,7 +1,7 @@
-"""`dumpsys`: what Android's services say about themselves, as far as tools read it.
+"""`dumpsys`: the state of Android's services, as far as tools read it.
 
 The lines are those that clients look for (focus, rotation, keyboard, wakefulness, versions), in the
-form in which Android 14 writes them.
+format of Android 14.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def _flag(value: object) -> str:
 
 
 def _record(handset: Handset) -> str:
-    """The activity in front, as Android names its record."""
+    """Return the activity in front in the format of Android's `ActivityRecord`."""
     name = component_in_front(handset, short=True)
     task = process_of(handset.package_of(handset.phone.state.front)) % 1000
     return f"ActivityRecord{{{token_of(name)} u0 {name} t{task}}}"
@@ -67,7 +67,7 @@ def _window(handset: Handset, words: list[str]) -> list[str]:
 
 
 def _sizes(handset: Handset) -> str:
-    """`base` is there where the screen is drawn at another size than the panel's."""
+    """Return the display sizes; `base` is included if the screen is not drawn at panel size."""
     display, panel = handset.phone.display, handset.profile.panel
     size = f"{display.width}x{display.height}"
     drawn = f"{size} {display.density * DOTS_PER_INCH}dpi"

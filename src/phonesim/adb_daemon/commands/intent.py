@@ -1,4 +1,4 @@
-"""An Android intent as the words of `am` spell it: `-a ACTION -d DATA -n PACKAGE/CLASS -e k v`."""
+"""Parse an Android intent from the words of `am`: `-a ACTION -d DATA -n PACKAGE/CLASS -e k v`."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FLAGS = {"-W", "-S", "-D", "-N", "--async", "--esn"}
 
 @dataclass(slots=True)
 class Intent:
-    """What somebody wants done, and with what."""
+    """An Android intent: its parts (action, data, component, …), extras and flags."""
 
     parts: dict[str, str] = field(default_factory=dict)
     extras: dict[str, str] = field(default_factory=dict)
@@ -67,7 +67,7 @@ def _value(option: str, rest: list[str]) -> str:
 
 
 def _bare(intent: Intent, word: str) -> None:
-    """A word without an option is an address, a component or a package."""
+    """Add a word without an option: a URI, a component or a package."""
     if ":" in word:
         intent.parts.setdefault("data", word)
     elif "/" in word:

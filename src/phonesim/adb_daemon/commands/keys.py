@@ -1,4 +1,4 @@
-"""Android's keys by name and number, and what each of them does on the simulated phone."""
+"""Android's key codes by name and number, and their effects on the simulated phone."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ CONTROL = {113, 114}
 
 
 def number_of(name: str) -> int:
-    """66, ENTER and KEYCODE_ENTER are the same key."""
+    """Return the code of a key: 66, ENTER and KEYCODE_ENTER are the same."""
     bare = name.upper().removeprefix("KEYCODE_")
     if bare.isascii() and bare.isdigit() and len(bare) <= 3 and int(bare) > 0 and name == bare:
         number = int(bare)  # a digit alone is a number, not the key with that digit on it
@@ -47,7 +47,7 @@ def number_of(name: str) -> int:
 
 
 def press(handset: Handset, number: int) -> None:
-    """One key, down and up. Keys that the phone has no use for do nothing, as on a real one."""
+    """Press and release a key. Keys without a function do nothing, as on a real phone."""
     if number in (26, 223, 224):
         _power(handset, {26: not handset.awake, 223: False, 224: True}[number])
     elif not handset.awake:
@@ -61,7 +61,7 @@ def press(handset: Handset, number: int) -> None:
 
 
 def _power(handset: Handset, awake: bool) -> None:
-    """Going to sleep locks the phone."""
+    """Wake the phone up or put it to sleep, which locks it."""
     handset.locked = handset.locked or not awake
     handset.awake = awake
 
@@ -98,7 +98,7 @@ def _clipboard(handset: Handset, number: int) -> None:
 
 
 def press_together(handset: Handset, numbers: list[int]) -> None:
-    """Ctrl with A, C, V or X; of other combinations, the last key."""
+    """Press Ctrl with A, C, V or X; of other combinations, press the last key."""
     last = numbers[-1]
     if CONTROL & set(numbers[:-1]):
         match LETTERS.get(last):

@@ -1,7 +1,7 @@
-"""The patterns of `grep` that this phone knows, matched in time linear in the line.
+"""The patterns of `grep` that this phone supports, matched in time linear in the line.
 
-Literal text, `.`, classes like `[a-z]`, `^`, `$`, `.*` and, with -E, alternatives. Whoever sends a
-pattern cannot make the phone search for hours: other repetitions are refused.
+Literal text, `.`, classes like `[a-z]`, `^`, `$`, `.*` and, with -E, alternatives. Other
+repetitions are refused, so that no pattern can make the phone search for hours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ EXTENDED = frozenset("(){}+?|")
 
 @dataclass(frozen=True, slots=True)
 class Alternative:
-    """Pieces that must follow each other, with anything between them."""
+    """Pieces that must match in this order, with anything between them."""
 
     pieces: tuple[re.Pattern[str], ...]
     from_start: bool
@@ -43,7 +43,7 @@ class Alternative:
 
 
 class LinePattern:
-    """One pattern; `matches` says whether a line has it."""
+    """One pattern; `matches` returns whether a line contains it."""
 
     def __init__(self, pattern: str, *, fixed: bool, extended: bool, any_case: bool) -> None:
         if len(pattern) > MAX_PATTERN:
@@ -68,7 +68,7 @@ class LinePattern:
         return Alternative(pieces, from_start, to_end)
 
     def _piece(self, text: str) -> re.Pattern[str]:
-        """Atoms of one letter each, so that a piece has one length."""
+        """Compile atoms that match one character each, so that a piece has a fixed length."""
         place, source = 0, []
         while place < len(text):
             atom = ATOM.match(text, place)

@@ -1,4 +1,4 @@
-"""`pm`, and `cmd package`: which apps there are, where they live, what they may."""
+"""`pm`, and `cmd package`: the installed apps, their paths and their permissions."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def _packages(handset: Handset) -> list[str]:
 
 
 def _added(handset: Handset) -> list[str]:
-    """What its owner has installed for adb."""
+    """Return the packages that the owner has installed for use over adb."""
     keyboard = [ADB_KEYBOARD.split("/")[0]] if handset.adb_keyboard else []
     return [*keyboard, CLIPPER] if handset.clipper else keyboard
 
@@ -98,7 +98,7 @@ def _removable(handset: Handset, package: str) -> bool:
 
 
 def _clear(handset: Handset, package: str) -> Result:
-    """The app as it was on the new phone: what it keeps is put back, what it had open is gone."""
+    """Reset an app to its state on the new phone: its initial facts, and no open pages."""
     name = installed_packages(handset).get(package)
     if name is None:
         return Result(b"Failed\n", code=1)
@@ -130,7 +130,7 @@ def _permit(handset: Handset, package: str, permission: str, granted: bool) -> R
 
 def _uninstall(handset: Handset, package: str) -> Result:
     name = installed_packages(handset).get(package)
-    if name is None or not _removable(handset, package):  # an app of ours that may go
+    if name is None or not _removable(handset, package):  # only removable apps
         return failure("Failure [DELETE_FAILED_INTERNAL_ERROR]")
     handset.phone.stop(name)
     handset.phone.facts.remove_where(InstalledApp, lambda app: app.name == name)
@@ -139,7 +139,7 @@ def _uninstall(handset: Handset, package: str) -> Result:
 
 
 def _resolve(handset: Handset, words: Sequence[str]) -> Result:
-    """Which activity a launcher would start for a package."""
+    """Print the activity that a launcher would start for a package."""
     intent = read_intent([word for word in words if word != "--brief"])
     package = intent.part("package") or intent.part("component").partition("/")[0]
     if intent.part("category") == "android.intent.category.HOME":
@@ -158,7 +158,7 @@ def _resolve(handset: Handset, words: Sequence[str]) -> Result:
 
 
 def _query(handset: Handset, words: Sequence[str]) -> Result:
-    """Every activity that a launcher shows; other intents find nothing here."""
+    """List every activity that a launcher shows; other intents find nothing here."""
     intent = read_intent([word for word in words if word != "--brief"])
     wanted = "android.intent.action.MAIN", "android.intent.category.LAUNCHER"
     if (intent.part("action"), intent.part("category")) != wanted:

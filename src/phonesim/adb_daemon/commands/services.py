@@ -1,7 +1,7 @@
-"""`cmd`, `svc` and `ime`: the services that answer to the shell, one function each.
+"""`cmd`, `svc` and `ime`: the system services that the shell can call, one function each.
 
-`cmd simulation` is ours and on no other phone: it resets the phone to a seed, and hands out or
-takes back its whole state, so that an episode can begin clean and a judge can compare facts.
+`cmd simulation` exists on no real phone: it resets the phone to a seed, and saves or restores its
+whole state, so that an episode can begin clean and a judge can compare facts.
 """
 
 from __future__ import annotations

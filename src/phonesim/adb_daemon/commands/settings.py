@@ -1,6 +1,6 @@
-"""`settings`: Android's names for what the phone's own settings hold, and a table for the rest.
+"""`settings`: Android's names for the phone's own settings, and a table for all others.
 
-Those that the phone has a fact for read and write that fact, so that a judge sees what was changed.
+Settings for which the phone has a fact read and write that fact, so that a judge sees changes.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ LONGEST = 4096  # characters of a value
 
 @dataclass(frozen=True, slots=True)
 class FactSetting:
-    """A setting that is a fact: its field, how Android writes it, and how it is read back."""
+    """A setting stored as a fact: its field, and the conversions to and from Android's text."""
 
     field: str
     show: Callable[[object], str]
-    read: Callable[[str], object | None]  # None: not a value that it takes
+    read: Callable[[str], object | None]  # None: not a valid value
 
 
 def _switch(field: str, on: str = "1") -> FactSetting:
@@ -125,7 +125,7 @@ def put(handset: Handset, namespace: str, key: str, value: str) -> None:
 
 
 def change(handset: Handset, field: str, value: object) -> None:
-    """Change a fact of the phone's settings, with what a phone switches along with it."""
+    """Change a fact of the phone's settings, and the settings that a phone switches with it."""
     handset.changing()
     if isinstance(value, bool):
         switch(handset.phone.facts, field, value)

@@ -1,4 +1,4 @@
-"""The small commands around others: echo, grep, head, tail, wc, sleep, true and false."""
+"""Text and control commands: echo, grep, head, tail, wc, sleep, true and false."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def number(text: str) -> float:
 
 
 def grep(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    """Lines of its input, or of files, that match."""
+    """Print the lines of its input, or of files, that match."""
     options, rest = set[str](), list(words)
     while rest and re.fullmatch(r"-[EFivcqonw]+|-e", rest[0]):
         options |= set(rest.pop(0)[1:])

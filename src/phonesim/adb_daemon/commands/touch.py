@@ -1,4 +1,4 @@
-"""`input`: taps, swipes, text and keys, as Android's own command takes them."""
+"""`input`: taps, swipes, text and keys, with the arguments of Android's own command."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SOURCES = {
     "joystick", "touchnavigation",
 }  # fmt: skip
 USAGE = "Error: Unknown command: {}\nUsage: input [<source>] [-d DISPLAY_ID] <command> [<arg>...]"
-STILL = 10  # units that a finger may move and still press
+STILL = 10  # layout units that a finger may move in a tap or long press
 HOLD_MILLISECONDS = 400.0  # Android's own long-press timeout
 
 
@@ -55,7 +55,7 @@ def _pixels(kind: str, words: Sequence[str]) -> list[float]:
 
 
 def _share(display: Display, x: float, y: float) -> tuple[float, float]:
-    """The middle of a pixel as a share of the screen, so that the same pixel is met."""
+    """Return the middle of a pixel as a share of the screen, which maps back to that pixel."""
     return (int(x) + 0.5) / display.width, (int(y) + 0.5) / display.height
 
 
@@ -65,7 +65,7 @@ def _on_screen(display: Display, x: float, y: float) -> bool:
 
 def _tap(handset: Handset, place: list[float]) -> None:
     display = handset.phone.display
-    if _on_screen(display, place[0], place[1]):  # Android drops what lies beside the screen
+    if _on_screen(display, place[0], place[1]):  # Android ignores taps beside the screen
         handset.perform(Tap(*_share(display, place[0], place[1])))
 
 
@@ -86,7 +86,7 @@ def _swipe(handset: Handset, kind: str, numbers: list[float]) -> None:
 
 
 def _text(handset: Handset, text: str) -> Result:
-    """ASCII only, and %s for a space: Android's command can no more than that."""
+    """Type text: ASCII only, with %s for a space, as Android's command is limited to."""
     if not text.isascii():
         return failure(
             "Exception occurred while executing 'text':",

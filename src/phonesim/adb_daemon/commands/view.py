@@ -1,4 +1,4 @@
-"""What the screen shows: `screencap`, `uiautomator dump`, `wm`."""
+"""Commands that read the screen: `screencap`, `uiautomator dump`, `wm`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ NOT_IN_XML = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff
 
 
 def screencap(handset: Handset, words: Sequence[str], given: bytes) -> Result:
-    """PNG with -p or into a .png file, else raw pixels behind a header."""
+    """Take a screenshot: PNG with -p or into a .png file, else raw pixels after a header."""
     rest = list(words)
     while "-d" in rest:
         place = rest.index("-d")
@@ -42,7 +42,7 @@ def uiautomator(handset: Handset, words: Sequence[str], given: bytes) -> Result:
         case _:
             raise Refusal("Usage: uiautomator dump [--compressed] [file]")
     if not handset.comes_to_rest():
-        return failure(NOT_IDLE, code=0)  # Android's own program calls that a success
+        return failure(NOT_IDLE, code=0)  # as Android's own program exits
     package = handset.package_of(handset.shown_app)
     xml = NOT_IN_XML.sub("\ufffd", uiautomator_xml(handset.elements(), package))
     said = f"UI hierchary dumped to: {path}\n".encode("utf-8", "replace")  # Android's own spelling
@@ -70,7 +70,7 @@ def wm(handset: Handset, words: Sequence[str], given: bytes) -> Result:
 
 
 def _sizes(what: str, values: Sequence[str]) -> Result:
-    """What the panel has, and what is drawn where that is another."""
+    """Print the panel's value, and the drawn one if it differs."""
     kinds = ("Physical", "Override")
     return lines(*(f"{kind} {what}: {value}" for kind, value in zip(kinds, values, strict=False)))
 

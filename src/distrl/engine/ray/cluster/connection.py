@@ -1,13 +1,13 @@
 """Joins a Ray cluster, or starts a private one, and says within seconds why it cannot.
 
-Ray belongs to the process: there is one connection, opened by `connect` and closed by `disconnect`.
-With no address a private Ray of one node is started: all of it listens on loopback only, behind a
-random token that exists only in the environment of this process and its children; nothing is
-written to the home folder, and its temporary folder is removed with it. A running cluster is asked
-first (`probe`) and joined when token, versions, this machine and the required resources are right.
-Secrets come from the environment and nowhere else.
+A process has one Ray connection, opened by `connect` and closed by `disconnect`. Without an address
+a private Ray of one node is started: all its processes listen on loopback only, behind a random
+token that exists only in the environment of this process and its children; nothing is written to
+the home folder, and its temporary folder is removed when it ends. A running cluster is probed first
+(`probe`), and joined if the token, the versions, this machine and the resources are right. Secrets
+are read from the environment and nowhere else.
 
-`ray` reads its environment while it is imported, so it is imported here and not before.
+`ray` reads the environment on import, so the functions here import it, after setting variables.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ RAY_FOLDER = "r"
 # Ray replaces 127.0.0.1 by an address that others can reach, unless it believes that this system
 # has no clusters; only with a node address of 127.0.0.1 do all its processes listen on loopback.
 LOOPBACK_ONLY = {"RAY_ENABLE_WINDOWS_OR_OSX_CLUSTER": "0"}
-# Ray ends a process that has joined and been without the head for so long; its default is a minute.
+# Seconds without the head after which Ray ends a process that has joined; its default is 60.
 JOINED = {"RAY_gcs_rpc_server_reconnect_timeout_s": "900"}
 TOKENS = ("RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH")
 
@@ -61,15 +61,15 @@ class _Connection:
     folder: Path | None  # of a private cluster
 
 
-_connection: _Connection | None = None  # one per process, as Ray has it
+_connection: _Connection | None = None  # Ray allows one per process
 
 
 def connect(address: str | None, *, needs: Mapping[str, float] | None = None) -> None:
     """Join the cluster at `address` (HOST:PORT or "auto"), or start a private one (None, "local").
 
-    `needs`: how much of each resource its nodes must have together. A private cluster is given the
-    CPUs and custom resources that it needs, but no GPU that is not there. In a process that is
-    connected already, only the needs are checked.
+    `needs`: how much of each resource its nodes must have in total. A private cluster is given the
+    CPUs and custom resources that it needs, but no GPU that does not exist. If the process is
+    already connected, only the needs are checked.
     """
     require_ray()
     if is_connected():
@@ -83,11 +83,11 @@ def connect(address: str | None, *, needs: Mapping[str, float] | None = None) ->
 
 
 def disconnect() -> None:
-    """Leave the cluster; a private one ends. The environment is as it was before."""
+    """Leave the cluster, end a private one, and restore the environment."""
     global _connection
     connection, _connection = _connection, None
     if connection is None:
-        return  # not ours to leave
+        return  # `connect` did not open it
     import ray
 
     ray.shutdown()
@@ -113,7 +113,7 @@ def head_address() -> str:
 
 
 def require_ray() -> None:
-    """Raise, saying what to install, where Ray is missing."""
+    """Raise `NotInstalled`, naming what to install, if Ray is missing."""
     if importlib.util.find_spec("ray") is None:
         raise NotInstalled(
             "Ray is not installed, so there is no cluster to join; install it with "
@@ -122,9 +122,9 @@ def require_ray() -> None:
 
 
 def joining_environment(environment: Mapping[str, str]) -> dict[str, str]:
-    """The given environment with the authentication mode that goes with its token.
+    """Return the environment with the authentication mode that goes with its token.
 
-    Raises `TokenRefused` where there is no token, unless RAY_AUTH_MODE=disabled is set.
+    Raise `TokenRefused` if there is no token, unless RAY_AUTH_MODE is set (to `disabled`).
     """
     path = environment.get("RAY_AUTH_TOKEN_PATH")
     if path and not environment.get("RAY_AUTH_TOKEN") and not _has_text(Path(path)):
@@ -170,7 +170,7 @@ def _join(address: str, needs: Mapping[str, float]) -> None:
 
 
 def check_versions(cluster: ProbedCluster) -> None:
-    """Raise where Ray or Python here is another than on the cluster."""
+    """Raise `VersionsDiffer` if Ray or Python differs between this process and the cluster."""
     ours = (version("ray"), platform.python_version())
     theirs = (cluster.ray_version, cluster.python_version)
     if _compared(ours) != _compared(theirs):
@@ -182,7 +182,7 @@ def check_versions(cluster: ProbedCluster) -> None:
 
 
 def _compared(versions: tuple[str, str]) -> tuple[str, str]:
-    """What Ray compares: Python's full version, unless its own setting says minor."""
+    """Return what Ray compares: Python's full version, unless Ray is set to its minor version."""
     whole, python = versions
     minor = os.environ.get("RAY_DEFAULT_PYTHON_VERSION_MATCH_LEVEL") == "minor"
     return whole, ".".join(python.split(".")[: 2 if minor else 3])
@@ -235,7 +235,7 @@ def _start_private(needs: Mapping[str, float]) -> None:
 
 
 def short_folder() -> Path:
-    """A new folder that only we can enter, with a short name: socket paths have 107 bytes."""
+    """Make a folder that only we can enter, with a short name: socket paths hold 107 bytes."""
     short = "/tmp" if Path("/tmp").is_dir() else None
     return Path(tempfile.mkdtemp(prefix="distrl-", dir=short))
 
@@ -256,7 +256,7 @@ def _open(connection: _Connection, **settings: Any) -> None:
     import ray
 
     keep_messages_off_the_terminal()
-    if ours := plugins.registered():  # what packages bring is found by each worker itself
+    if ours := plugins.registered():  # workers find those of installed packages themselves
         settings["runtime_env"] = {"worker_process_setup_hook": _installer(ours)}
     try:
         ray.init(log_to_driver=False, logging_level=logging.ERROR, **settings)
@@ -269,7 +269,7 @@ def _open(connection: _Connection, **settings: Any) -> None:
 
 
 def _installer(ours: tuple[plugins.Plugin, ...]) -> Callable[[], None]:
-    """What each worker of this job does first; Ray pickles parts of a script by value."""
+    """Return the setup hook of this job's workers; Ray pickles a script's plugins by value."""
 
     def install_plugins() -> None:
         plugins.install(ours)

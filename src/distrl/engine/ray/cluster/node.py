@@ -1,14 +1,14 @@
 """One node of a Ray cluster on this machine, kept up: the head, or one that joins it.
 
-A node is `ray start --block` with what Ray leaves open by default: token authentication is on (the
-token comes from the environment), nothing listens beyond loopback unless an address is given, a
-dead node is noticed in about ten seconds instead of sixty, and the head keeps its state on disk
+A node is `ray start --block` with stricter settings than Ray's defaults: token authentication is on
+(the token comes from the environment), nothing listens beyond loopback unless an address is given,
+a dead node is detected in about ten seconds instead of sixty, and the head keeps its state on disk
 (RocksDB), so that it can be restarted while the rest of the cluster goes on.
 
 Ray ends a node that lost its connection and never restarts it; `keep_up` does, after a growing
-pause, until it is asked to stop. Before it was up for the first time, a start that fails (a wrong
-option, a port in use) is raised at once; one that only took too long, as on a busy machine, is
-tried again, `FIRST_STARTS` times in all.
+pause, until it is asked to stop. Until the node has been up once, a start that fails (a wrong
+option, a port in use) is raised at once; one that only timed out, as on a busy machine, is tried
+again, `FIRST_STARTS` times in all.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ LOOPBACK = "127.0.0.1"
 START_SECONDS, STOP_SECONDS = 60.0, 20.0
 LOOK_SECONDS = 0.2  # between two looks at the process
 STARTED = "will now block"  # what `ray start --block` says when it is up
-TIMED_OUT = "timed out"  # in what it says when its own patience has ended (30 s)
+TIMED_OUT = "timed out"  # in its output when its own timeout (30 s) has passed
 FIRST_STARTS = 5  # of a node that was never up and that times out
 HEALTH = {  # of the head: a node that does not answer is dead after about ten seconds
     "RAY_health_check_initial_delay_ms": "1000",
@@ -56,11 +56,11 @@ KNOWN_RESOURCES = {"CPU": "--num-cpus", "GPU": "--num-gpus"}
 
 @dataclass(frozen=True, slots=True)
 class NodePlan:
-    """How a node is started, the first time and after it ended."""
+    """How a node is started and restarted."""
 
     arguments: tuple[str, ...]  # of `ray`
     environment: dict[str, str]
-    folder: Path  # private: its log, what Ray keeps for a head, and Ray's own folder
+    folder: Path  # private: its logs, a head's state, and Ray's own folder
 
 
 def head_plan(
@@ -72,10 +72,10 @@ def head_plan(
     resources: Mapping[str, float] | None = None,
     extra: Sequence[str] = (),
 ) -> NodePlan:
-    """A head; without `listen` (an address of this machine) only this machine can reach it.
+    """Plan a head; without `listen` (an address of this machine) only this machine can reach it.
 
-    Its state is kept in the folder, with its sockets: a head that is to continue it must be started
-    with the same folder.
+    The folder holds its state and its sockets: start a head with the same folder to continue from
+    that state.
     """
     arguments = [
         "start",
@@ -104,7 +104,7 @@ def worker_plan(
     resources: Mapping[str, float] | None = None,
     extra: Sequence[str] = (),
 ) -> NodePlan:
-    """A node that joins the head at `address`; `listen`: which of this machine's addresses."""
+    """Plan a node that joins the head at `address`; `listen`: its own address, if several."""
     arguments = [
         "start",
         f"--address={address}",
@@ -119,7 +119,7 @@ def worker_plan(
 
 
 def read_resources(words: Sequence[str]) -> dict[str, float]:
-    """`phone=8`, `GPU=1`: how much of what the node offers."""
+    """Parse the resources that a node offers from words such as `phone=8` and `GPU=1`."""
     resources = {}
     for word in words:
         name, _, amount = word.partition("=")
@@ -143,7 +143,7 @@ def _resource_arguments(resources: Mapping[str, float]) -> list[str]:
 
 
 class ClusterNode:
-    """The process of a plan. `say` is called with what happens to it."""
+    """The `ray start` process of a plan. `say` is called with a message for each event."""
 
     def __init__(self, plan: NodePlan, say: Callable[[str], None]) -> None:
         self._plan = plan
@@ -193,7 +193,7 @@ class ClusterNode:
         self.end()
         self.starts += 1
         plan = self._plan
-        # left by a head that was killed; with it Ray would say that one runs already
+        # left by a killed head; with it Ray would report that one runs already
         (plan.folder / RAY_FOLDER / "ray_current_cluster").unlink(missing_ok=True)
         program = str(Path(sysconfig.get_path("scripts")) / "ray")
         with self.log.open("wb") as log:
@@ -203,7 +203,7 @@ class ClusterNode:
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
-                start_new_session=True,  # Ctrl-C is for us; we end it in order
+                start_new_session=True,  # Ctrl-C reaches only us; we end the node
             )
         until = time.monotonic() + START_SECONDS
         while self._process.poll() is None and time.monotonic() < until and not stop.asked:
@@ -213,7 +213,7 @@ class ClusterNode:
         return False
 
     def _may_yet_start(self) -> bool:
-        """It was slow rather than wrong, and not too often."""
+        """Return whether the start was slow rather than wrong, and attempts are left."""
         slow = self._process is not None and self._process.poll() is None
         return self.starts < FIRST_STARTS and (slow or TIMED_OUT in self._said())
 

@@ -1,7 +1,7 @@
 """Facts about each node of a cluster, for `distrl doctor --cluster`.
 
-`ask_nodes` sends its functions by value, so that a node without DistRL can answer that it has none.
-All nodes are asked at once; of one that does not answer in time only what the head knows is given.
+`ask_nodes` pickles its functions by value, so that even a node without DistRL can run them and say
+so. All nodes are asked at once; for one that does not answer in time, only the head's facts remain.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class NodeFacts:
 
 
 def tell() -> dict[str, Any]:
-    """Runs on the node, which may have no DistRL: imports the standard library only."""
+    """Collect facts on the node itself, which may lack DistRL: standard library only."""
     versions: dict[str, str | None] = {}
     for package in PACKAGES:
         try:
@@ -64,7 +64,7 @@ def now() -> float:
 
 
 def ask_nodes(seconds: float) -> list[NodeFacts]:
-    """Every live node of the cluster that this process is on, the head first."""
+    """Return the facts of every live node of this process's cluster, the head first."""
     from ray import cloudpickle
 
     ours = [sys.modules[__name__], sys.modules[available_memory.__module__]]
@@ -102,7 +102,7 @@ def _ask(seconds: float) -> Iterator[NodeFacts]:
             theirs = ray.get(clock.options(scheduling_strategy=there[name]).remote(), timeout=5)
             trip = time.time() - sent
         except ray.exceptions.RayError:
-            yield known  # gone meanwhile, or so busy that it starts no process
+            yield known  # the node is gone, or too busy to start a process
         else:
             skew = theirs - sent - trip / 2
             yield replace(known, **told, answered=True, clock_ahead=skew, clock_error=trip / 2)

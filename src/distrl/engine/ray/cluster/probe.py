@@ -38,7 +38,7 @@ class ProbedNode:
     address: str
     hostname: str
     is_head: bool
-    is_here: bool  # is it on the machine that asked?
+    is_here: bool  # on the machine that asked
     resources: dict[str, float]  # in all, not what is free now
 
 
@@ -61,7 +61,7 @@ class ProbedCluster:
 
 
 def probe(address: str, environment: Mapping[str, str]) -> ProbedCluster:
-    """The cluster at an address ("auto" or HOST:PORT), asked with the token in `environment`."""
+    """Probe the cluster at an address ("auto" or HOST:PORT) with the token in `environment`."""
     command = [sys.executable, "-m", "distrl.engine.ray.cluster.probe", address]
     try:
         ended = subprocess.run(
@@ -96,7 +96,7 @@ def _read(answer: dict[str, Any]) -> ProbedCluster:
 
 
 def _ask(address: str) -> ProbedCluster:
-    """The cluster at the address; of several on this machine ("auto") the first that accepts us."""
+    """Return the cluster at the address; for "auto" the first on this machine that accepts us."""
     trouble: ClusterError = ClusterUnreachable(
         "no Ray cluster of ours runs on this machine and RAY_ADDRESS is not set; start one with "
         "`distrl cluster start`, or give --address HOST:PORT"
@@ -116,7 +116,7 @@ def _ask_head(address: str) -> ProbedCluster:
 
     try:
         store = control_store(address)
-        # 0.01 s each; where these answer, ray.init needs no retries
+        # 0.01 s each; if these answer, ray.init needs no retries
         about = store.internal_kv_get(b"CLUSTER_METADATA", b"cluster", timeout=ANSWER_SECONDS)
         nodes = _live_nodes(store)
     except AuthenticationError:
@@ -138,7 +138,7 @@ def _ask_head(address: str) -> ProbedCluster:
 
 
 def _live_nodes(store: Any) -> tuple[ProbedNode, ...]:
-    """Waits up to `ANSWER_SECONDS` for a head that has just been started."""
+    """Return the live nodes; wait up to `ANSWER_SECONDS` for a head that is just starting."""
     until = time.monotonic() + ANSWER_SECONDS
     while True:
         found = store.get_all_node_info(timeout=ANSWER_SECONDS).values()
@@ -153,7 +153,7 @@ def _candidates(address: str) -> list[str]:
         return [address]
     if told := os.environ.get("RAY_ADDRESS"):
         return [told]
-    # Ray would take any user's; our token is not for other users' processes
+    # Ray would try any user's cluster; our token must not reach other users' processes
     return sorted(
         {
             word.removeprefix(RAYLET_OPTION)
@@ -204,7 +204,7 @@ def _node(info: Any) -> ProbedNode:
 
 
 def _is_ours(address: str) -> bool:
-    """Whether an address is of this machine: only such a one can be bound here."""
+    """Return whether an address is of this machine: only such an address can be bound."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     with socket.socket(family) as ours:
         try:

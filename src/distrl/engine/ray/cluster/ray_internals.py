@@ -1,4 +1,4 @@
-"""The three uses of Ray's private API, each with what was looked for in its place (Ray 2.60).
+"""The three uses of Ray's private API, each with the public ways that were tried (Ray 2.60).
 
 Nothing else in DistRL imports `ray._raylet` or `ray._private` (checked by the architecture tests).
 """
@@ -13,12 +13,12 @@ log = logging.getLogger(__name__)
 
 
 def control_store(address: str) -> Any:
-    """A client of the head's control store (GCS) that asks once instead of joining the cluster.
+    """Return a client of the head's control store (GCS), which asks without joining the cluster.
 
-    It is needed to learn versions, nodes and whether our token is accepted from a machine that is
-    no node of the cluster, within seconds. There is no public way: `ray.init` needs a node of the
-    cluster on this machine, retries for 20 to 60 s and may end the process; `ray.util.state` and
-    the job API ask the dashboard, which our heads do not run; `ray status` prints no versions and
+    It tells versions, nodes and whether our token is accepted, within seconds and from a machine
+    that is no node of the cluster. There is no public way: `ray.init` needs a node of the cluster
+    on this machine, retries for 20 to 60 s and may end the process; `ray.util.state` and the job
+    API ask the dashboard, which our heads do not run; `ray status` prints no versions and
     `ray health-check` is hidden. A public check was asked for (ray-project/ray#31822) and proposed
     (ray-project/ray#63771), and neither was merged; Ray's own commands use this class.
     """
@@ -46,7 +46,7 @@ def keep_messages_off_the_terminal() -> None:
     """Log what Ray prints of its nodes and retries, such as the stack of every raylet that ended.
 
     Ray prints them to standard output whatever `log_to_driver` and `logging_level` say, and has no
-    setting for it. The run says in its own words what it lost.
+    setting for it. The run itself reports what it lost.
     """
     worker: Any = importlib.import_module("ray._private.worker")
     worker.print_to_stdstream = _log_message
