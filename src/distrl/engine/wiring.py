@@ -99,10 +99,13 @@ def build_learner(
 
 
 def build_watch(config: TrainingConfig, policy: VlmPolicy) -> PolicyWatch | None:
-    """Compares acting with learning; a server computes in a precision of its own."""
+    """Compares acting with learning. A server computes in a precision of its own, and encodings
+    that the learner keeps are in bf16 where it computes in that.
+    """
     if config.learning.learner.mode == "offline":
         return None
-    return PolicyWatch(policy, NARROW_TOLERANCE if config.agent.server else None)
+    narrow = config.agent.server or config.learning.learner.precision == "bf16"
+    return PolicyWatch(policy, NARROW_TOLERANCE if narrow else None)
 
 
 def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:
@@ -252,6 +255,7 @@ def build_policy(config: TrainingConfig) -> VlmPolicy:
     policy = open_policy(
         agent.model, agent.policy, dialect=dialect, adapter=start, sees=agent.chosen_sees
     )
+    policy.weight_version = 0  # of this run, whatever it was when the model was exported
     if checkpoints(config, free):
         policy.start_checkpointing()
     return policy
