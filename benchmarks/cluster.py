@@ -18,9 +18,8 @@ paper's emulators do, on a scaled clock.
                       for the disk and offering are in it. What is in neither: the time until a
                       collector hears of the offer (a heartbeat), and until its policy has loaded
                       the tensors
-    broadcast_ray_alone_s      what Ray alone takes: as many bytes by `ray.get`, without the digest,
-                      in turns with the above. Of all three the best of three: the nodes share one
-                      machine
+    broadcast_ray_alone_s      as many bytes by `ray.get` alone, in turns with it. Of all three keys
+                      the best of three: the nodes share one machine
     policy_per_node_… one policy for all collectors of a node beside one for each (`node_policy`):
                       `speed` and `memory`, both as a ratio
 
@@ -43,7 +42,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich.console import Console
 from rich.table import Table
 
@@ -273,11 +271,9 @@ class Reader:
         return weight_receiver.version
 
     def fetch_bytes(self, content: tuple[Any]) -> int:
-        """What Ray alone takes: the same number of bytes by `ray.get`, and no digest."""
         import ray
 
-        found: NDArray[np.uint8] = ray.get(content[0])
-        return int(found[-1])
+        return int(ray.get(content[0])[-1])
 
     def close(self) -> None:
         from distrl.engine.ray.weight_broadcast import WeightReceiver
@@ -315,10 +311,8 @@ class Publishing:
 
 
 def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float, float]:
-    """Seconds until the last reader has them: once they are published, from `publish` on, and of
-    as many bytes by `ray.get` alone.
-
-    Of each the best of three, in turns, after one to warm up.
+    """Seconds until the last reader has them: once published, from `publish` on, and of as many
+    bytes by `ray.get` alone. Of each the best of three, in turns, after one to warm up.
     """
     with ray_nodes(nodes, READERS_PER_NODE), tempfile.TemporaryDirectory() as folder:
         import ray
@@ -339,7 +333,6 @@ def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float, float
             put = time.monotonic()
             ray.get([reader.fetch_bytes.remote(content) for reader in readers])
             times.append((all_have - published, all_have - begun, time.monotonic() - put))
-            del content
             if set(versions) != {version}:
                 raise SystemExit(f"version {version} came as {sorted(set(versions))}")
         ray.get([reader.close.remote() for reader in readers])

@@ -232,6 +232,10 @@ AS_WORDS = [
         "agent.policy.weights='bfloat16' (--set agent.policy.weights=bfloat16): policy.weights=",
     ),
     (
+        ["collection.forks=2", "learning.learner.rewards.success=0.5"],
+        "learning.learner.rewards.kind='terms', success=0.5 with forks or matched screens",
+    ),
+    (
         ["learning.learner.mode=offline"],
         (
             "learning.learner.mode='offline' (--set learning.learner.mode=offline): "

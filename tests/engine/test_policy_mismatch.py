@@ -25,7 +25,7 @@ def test_weights_that_are_announced_and_not_loaded_stop_the_run(
     tmp_path: Path, model: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def number_alone(policy: VlmPolicy, weights: Mapping[str, Tensor], version: int) -> None:
-        policy._version = version
+        policy.weight_version = version
 
     engine = begin(tmp_path, model, "run.updates=20", *UNTESTED)
     monkeypatch.setattr(VlmPolicy, "load_weights", number_alone)

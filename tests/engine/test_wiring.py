@@ -13,6 +13,7 @@ from tests.agent.tiny_models import tiny_model
 from tests.engine.tiny_runs import tiny_config
 from tests.episodes.made_up_collectors import ListSink, Versions
 
+from distrl.agent.policy_weights import export_policy
 from distrl.config.training_config import TrainingConfig
 from distrl.engine import wiring
 from distrl.engine.ingest.delivery import ArrivalQueue
@@ -26,11 +27,13 @@ from distrl.engine.wiring import (
     build_pacing,
     build_policy,
     build_prefetcher,
+    build_watch,
     build_weight_poller,
     build_weight_store,
     has_adapters,
 )
 from distrl.errors import InvalidSetting
+from distrl.learning.policy_watch import CPU_TOLERANCE, NARROW_TOLERANCE
 from distrl.plugin_shape import BUILT_IN
 
 
@@ -94,6 +97,31 @@ def test_in_turns_no_published_version_is_missed(tmp_path: Path, mode: str) -> N
         found = poller.newer_than(version - 1)
         assert found is not None
         assert found[1] == version
+
+
+def test_versions_of_a_run_begin_anew_whatever_the_model_was_exported_as(
+    tmp_path: Path, model: Path
+) -> None:
+    export_policy(build_policy(tiny_config(tmp_path, model)), tmp_path / "exported", version=57)
+    config = tiny_config(tmp_path, tmp_path / "exported")
+    policy = build_policy(config)
+    assert policy.weight_version == 0
+    build_weight_store(config, tmp_path / "weights").publish(policy.weights(), 1)
+    found = build_weight_poller(config, tmp_path / "weights").newer_than(policy.weight_version)
+    assert found is not None  # a collector that held version 57 would wait for the 58th
+    assert found[1] == 1
+
+
+def test_the_watch_allows_for_what_a_learner_in_bf16_has_encoded(
+    tmp_path: Path, model: Path
+) -> None:
+    full, half = (
+        tiny_config(tmp_path, model, f"learning.learner.precision={precision}")
+        for precision in ("full", "bf16")
+    )
+    policy = build_policy(full)
+    tolerances = [watch.tolerance for c in (full, half) if (watch := build_watch(c, policy))]
+    assert tolerances == [CPU_TOLERANCE, NARROW_TOLERANCE]
 
 
 def test_a_store_of_adapters_says_which_model_they_are_for(tmp_path: Path, model: Path) -> None:

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
+from dataclasses import replace
+from types import SimpleNamespace
 
 import pytest
+import torch
 from tests.learning.small_circle import SmallCircle
 
-from distrl.learning.learner_report import STAGES, LearnerReport, StageClock
+from distrl.learning.learner_report import STAGES, LearnerReport, StageClock, reported_draws
 from distrl.learning.staleness_buckets import bucket_names, staleness_histogram
+from distrl.records import Branch
+from distrl.replay.buffer.entries import Draw
 
 
 def test_staleness_is_counted_in_buckets() -> None:
@@ -62,3 +68,30 @@ def test_gauges_are_flat_finite_numbers() -> None:
     assert sum(report.staleness) == 8
     assert 1.0 <= report.effective_sample_size <= report.turns
     assert report.tokens >= report.turns
+
+
+def test_a_draw_is_reported_with_the_times_that_it_was_trained_on() -> None:
+    circle = SmallCircle(batch_trajectories=8)
+    reports = [each for each in circle.rounds(0, 10) if isinstance(each, LearnerReport)]
+    times = Counter[str]()
+    for report in reports:
+        times.update(drawn.id for drawn in report.drawn)
+        assert {drawn.id: drawn.times_drawn for drawn in report.drawn} == {
+            drawn.id: times[drawn.id] for drawn in report.drawn
+        }
+
+
+def test_a_continuation_is_reported_at_its_own_steps() -> None:
+    circle = SmallCircle()
+    [whole, *_] = circle.collect("corpus", 50)
+    long = max(circle.arrivals, key=lambda each: len(each.decisions))
+    fork = replace(long, id="fork", branch=Branch(whole.id, 1))
+    steps = len(long.decisions)
+    assert steps > 1
+    draws = [Draw(0, long, 1.0, 1, 1.0, 1.0), Draw(1, fork, 1.0, 1, 1.0, 1.0)]
+    figures = torch.arange(2.0 * steps).reshape(2, steps)
+    update = SimpleNamespace(values=figures, ratios=figures, advantages=figures)
+    first, second = reported_draws(draws, update)  # type: ignore[arg-type]
+    assert first.values == tuple(range(steps))
+    assert math.isnan(second.values[0])  # its parent's
+    assert second.values[1:] == tuple(range(steps, 2 * steps - 1))  # and none of the padding

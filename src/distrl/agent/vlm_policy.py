@@ -98,7 +98,7 @@ class VlmPolicy:
         self._ends = torch.tensor(sorted(builder.answers.end_token_ids), device=self.device)
         self._may_checkpoint = may_checkpoint and network.supports_gradient_checkpointing
         self._checkpointing_layers = checkpointing_layers(network)
-        self._version = 0
+        self.weight_version = 0  # that decisions carry
         self._rng = torch.Generator(self.device)
         self.seed(seed)
 
@@ -118,10 +118,6 @@ class VlmPolicy:
         return self._cached is not None and self.device.type == "cpu"
 
     # Deciding -----------------------------------------------------------------------------------
-
-    @property
-    def weight_version(self) -> int:
-        return self._version
 
     def seed(self, seed: int | str) -> None:
         """Seed the generator of answer sampling."""
@@ -158,7 +154,7 @@ class VlmPolicy:
     def _decision(self, answer: SampledAnswer, observation: Observation) -> Decision:
         text = self.builder.answers.decode(answer.token_ids)
         action = self.prompter.read(text, observation)
-        return Decision(action, text, answer.token_ids, answer.log_probs, self._version)
+        return Decision(action, text, answer.token_ids, answer.log_probs, self.weight_version)
 
     # Training -----------------------------------------------------------------------------------
 
@@ -388,7 +384,7 @@ class VlmPolicy:
         with torch.no_grad():
             for name, parameter in self._learned.items():
                 parameter.copy_(weights[name])
-        self._version = version
+        self.weight_version = version
 
 
 def _learned(modules: Mapping[str, nn.Module | None]) -> dict[str, nn.Parameter]:

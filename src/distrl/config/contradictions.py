@@ -215,6 +215,13 @@ def _check_learner(config: TrainingConfig) -> None:
             f"learning.learner.matched_screens with learning.algorithm="
             f"{config.learning.algorithm!r}, which would not read them: give a_ride or vtrace"
         )
+    measured, rewards = config.collection.forks or learner.matched_screens, learner.rewards
+    if measured and (rewards.kind, rewards.success) != ("terms", 1.0):
+        raise InvalidSetting(
+            f"learning.learner.rewards.kind={rewards.kind!r}, success={rewards.success} with forks "
+            "or matched screens, which measure advantages by a success of 1: give kind='terms' and "
+            "success=1, or collection.forks=0 and learning.learner.matched_screens=false"
+        )
 
 
 def _check_engine(config: TrainingConfig) -> None:

@@ -99,10 +99,15 @@ def build_learner(
 
 
 def build_watch(config: TrainingConfig, policy: VlmPolicy) -> PolicyWatch | None:
-    """Build the check that acting matches learning; looser for a server: its precision differs."""
+    """Build the check that acting matches learning.
+
+    It is looser for a server, whose precision differs, and where the learner caches encodings that
+    it made in bf16.
+    """
     if config.learning.learner.mode == "offline":
         return None
-    return PolicyWatch(policy, NARROW_TOLERANCE if config.agent.server else None)
+    narrow = config.agent.server or config.learning.learner.precision == "bf16"
+    return PolicyWatch(policy, NARROW_TOLERANCE if narrow else None)
 
 
 def build_prefetcher(config: TrainingConfig, policy: VlmPolicy) -> BatchPrefetcher | None:
@@ -252,6 +257,7 @@ def build_policy(config: TrainingConfig) -> VlmPolicy:
     policy = open_policy(
         agent.model, agent.policy, dialect=dialect, adapter=start, sees=agent.chosen_sees
     )
+    policy.weight_version = 0  # of this run, whatever it was when the model was exported
     if checkpoints(config, free):
         policy.start_checkpointing()
     return policy

@@ -148,7 +148,7 @@ class Learner:
                 return Waiting(self.learner_status())
             finally:
                 self.gradient_step.between = _nothing
-            self._count(draws)
+            draws = self._counted(draws)
             self.updates += 1
         with clock.stage("refresh"):
             self._reprioritise(draws, batch, update)
@@ -251,11 +251,10 @@ class Learner:
         chosen = self.settings.draws
         return (self.algorithm.draws if chosen == "algorithm" else chosen) == "uniform"
 
-    def _count(self, draws: Sequence[Draw]) -> None:
-        """Count draws that were trained on."""
-        self.replay.count_draws(draws)
+    def _counted(self, draws: Sequence[Draw]) -> list[Draw]:
         if not self._offline:
             self.pacing.on_sample(len(draws))
+        return self.replay.count_draws(draws)
 
     def _refresh_slice(self, besides: set[int]) -> None:
         """Rescore the next few slots, except `besides`, so that no priority stays outdated."""
@@ -326,9 +325,9 @@ class Learner:
                 "gradient step on the policy that is to be trained"
             )
         if self.settings.precision == "bf16" and self.device.type == "cpu" and bf16_obstacle():
+            why = bf16_obstacle()
             raise InvalidSetting(
-                f'learner.precision="bf16" with a policy on the CPU: {bf16_obstacle()}; move the '
-                'policy to a GPU or give precision="full"'
+                f'learner.precision="bf16" with a policy on the CPU: {why}; give precision="full"'
             )
         self.pacing.may_sample(self.settings.batch_trajectories)  # raises if tolerance is too small
 

@@ -7,6 +7,7 @@ uninterrupted one.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -73,7 +74,7 @@ class Drawn:
     id: str
     priority: float  # at the draw
     times_drawn: int  # this time included
-    values: tuple[float, ...]
+    values: tuple[float, ...]  # of each step; NaN for those of the parent of a continuation
     ratios: tuple[float, ...]
     advantages: tuple[float, ...]
 
@@ -215,15 +216,17 @@ def learner_report(
         peak_flops=peak_flops,
         seconds=seconds,
         watch=watch,
-        drawn=tuple(_drawn(draws, update)),
+        drawn=tuple(reported_draws(draws, update)),
     )
 
 
-def _drawn(draws: Sequence[Draw], update: UpdateReport) -> Iterator[Drawn]:
+def reported_draws(draws: Sequence[Draw], update: UpdateReport) -> Iterator[Drawn]:
+    """What the update found at each step of each trajectory."""
     for row, draw in enumerate(draws):
-        steps = len(draw.trajectory.decisions)
+        first = draw.trajectory.first_step  # column 0 of the batch; its parent has those before
+        steps = len(draw.trajectory.decisions) - first
         values, ratios_, advantages = (
-            tuple(tensor[row, :steps].tolist())
+            (*[math.nan] * first, *tensor[row, :steps].tolist())
             for tensor in (update.values, update.ratios, update.advantages)
         )
         yield Drawn(

@@ -6,6 +6,7 @@ import gc
 from pathlib import Path
 
 import pytest
+import torch
 from tests.engine.tiny_runs import tiny_config
 
 from distrl.engine.local.collector_pool import Forkserver
@@ -60,8 +61,12 @@ def test_one_that_dies_is_lost_and_one_that_is_cancelled_is_gone(
         assert forkserver.is_ready(SECONDS)
         gc.collect()  # what other tests left open is not this one's
         before = open_files()
-        running = EvaluationProcesses(run).start(EvaluationRequest("before", 9**6, 0, 0, 0.0), None)
+        left = run.path / ".evaluation-3.safetensors"
+        left.write_bytes(b"of a learner that was killed")
+        request = EvaluationRequest("during", 9**6, 0, 3, 0.0)
+        running = EvaluationProcesses(run).start(request, {"weight": torch.zeros(2)})
         running.cancel()
+        assert not left.exists()
         with pytest.raises(EvaluationLost, match=r"evaluation\.log says why"):
             running.finished(SECONDS)
         assert open_files() <= before  # at once, though `running` is still known

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
@@ -68,6 +69,7 @@ class Playing(Collection):
         self._stop = stop
         self._stop_at = stop_at
         self.events: list[str] = []
+        self.after_stop = "{}"  # the state that comes with the last heartbeat
         self._rounds = 0
 
     def start(self) -> None:
@@ -86,7 +88,8 @@ class Playing(Collection):
         self.events.append(f"stop within {finish_within:g}")
 
     def states(self) -> dict[int, str]:
-        return {0: "{}"}
+        stopped = any(event.startswith("stop") for event in self.events)
+        return {0: self.after_stop if stopped else "{}"}
 
 
 class SmallRun:
@@ -288,6 +291,32 @@ def test_a_lost_evaluation_is_said_and_costs_no_training(
     assert any("its process has gone" in said for said in small.view.sentences)
 
 
+def test_a_full_disk_at_an_evaluation_costs_no_training(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    def no_room(aside: Aside) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    small = SmallRun(tmp_path, *BEFORE, "run.updates=4", lane=Lane(no_room))
+    opened.append(small)
+    assert small.training.run().updates == 4
+    assert any("No space left on device" in said for said in small.view.sentences)
+
+
+def test_an_evaluation_that_cannot_be_kept_costs_no_training(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    def play(aside: Aside) -> None:
+        aside.trajectories = small.circle.collect("evaluation", 4)
+        small.directory.pictures.write_text("in the way")  # of the folder of its screens
+
+    small = SmallRun(tmp_path, *BEFORE, "run.updates=4", lane=Lane(play))
+    opened.append(small)
+    small.training.evaluations = replace(small.training.evaluations, recordings=2)
+    assert small.training.run().updates == 4
+    assert small.training.episode_log.faults["evaluation_lost"] == 1
+
+
 def test_a_stop_request_ends_the_evaluation_as_well(tmp_path: Path, opened: list[SmallRun]) -> None:
     lane = Lane(lambda aside: setattr(aside, "ends_after", 1000))
     small = SmallRun(tmp_path, *BEFORE, "run.updates=50", stop_at=2, lane=lane)
@@ -308,6 +337,19 @@ def test_a_stop_request_saves_and_ends_the_collectors_at_once(
     restored = TrainingState(SmallCircle().learner, ArrivalQueue())
     small.checkpoints.restore(restored, small.circle.kept.get)
     assert restored.updates == 2
+
+
+def test_tasks_that_collectors_give_up_as_they_stop_are_in_the_checkpoint(
+    tmp_path: Path, opened: list[SmallRun]
+) -> None:
+    small = SmallRun(tmp_path, "run.updates=50", "run.minutes=1000", stop_at=2)
+    small.playing.after_stop = '{"waiting": ["task 7"]}'
+    opened.append(small)
+    with pytest.raises(StopRequested):
+        small.training.run()
+    restored = TrainingState(SmallCircle().learner, ArrivalQueue())
+    small.checkpoints.restore(restored, small.circle.kept.get)
+    assert (restored.updates, restored.collectors) == (2, {0: small.playing.after_stop})
 
 
 def test_a_checkpoint_that_cannot_be_written_costs_itself(

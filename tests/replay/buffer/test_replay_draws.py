@@ -163,12 +163,32 @@ def test_the_weighted_mean_over_groups_is_the_plain_mean_too() -> None:
     replay.update_priorities(np.arange(10), np.linspace(0.2, 6.0, 10))
     values = np.linspace(-1.0, 3.0, 10)
     rng = np.random.default_rng(3)
-    draws = [draw for _ in range(1_000) for draw in replay.sample(20, rng, together=2)]
+    draws = [draw for _ in range(1_000) for draw in replay.sample(20, rng, beta=1.0, together=2)]
     corrected = np.mean([values[d.slot_id] / (10 * d.probability) for d in draws])
     assert corrected == pytest.approx(values.mean(), abs=0.04)
     counts = Counter(draw.slot_id for draw in draws)
     for draw in draws[:20]:
         assert counts[draw.slot_id] / len(draws) == pytest.approx(draw.probability, rel=0.12)
+
+
+def test_draws_counted_later_are_given_back_with_their_counts() -> None:
+    replay = filled(4, capacity=4)
+    draws = replay.sample(64, np.random.default_rng(0), counted=False)
+    assert {draw.times_drawn for draw in draws} == {0}
+    times = Counter(draw.slot_id for draw in draws)
+    assert [draw.times_drawn for draw in replay.count_draws(draws)] == [
+        times[draw.slot_id] for draw in draws
+    ]
+    replay.insert(filled(5, capacity=5).next_slice(5)[-1].trajectory)  # the oldest leaves
+    gone = [draw for draw in draws if draw.slot_id == 0]
+    assert {draw.times_drawn for draw in replay.count_draws(gone)} == {1}
+
+
+def test_groups_without_beta_look_at_no_other_trajectory() -> None:
+    replay = of_tasks({"a": 5, "b": 3}, capacity=16)
+    draws = replay.sample(8, np.random.default_rng(0), together=2)
+    assert {draw.weight for draw in draws} == {1.0}
+    assert all(np.isnan(draw.probability) for draw in draws)
 
 
 def test_uniform_draws_ignore_priorities_and_need_no_weights() -> None:

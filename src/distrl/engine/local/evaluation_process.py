@@ -51,7 +51,12 @@ class EvaluationProcesses:
         file, digest = None, ""
         if weights is not None:
             file = self._run.path / f".{NAME}-{request.version}.safetensors"
-            digest = write_weights(file, weights, {"version": str(request.version)})
+            file.unlink(missing_ok=True)  # of a learner that was killed
+            try:
+                digest = write_weights(file, weights, {"version": str(request.version)})
+            except OSError:
+                file.unlink(missing_ok=True)
+                raise
         ours, theirs = self._context.Pipe(duplex=False)
         with theirs:
             arguments = (theirs, self._run.path, request, file, digest)

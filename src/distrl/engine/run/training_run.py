@@ -17,7 +17,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -240,7 +241,8 @@ class TrainingRun:
         request = self._request(stage, episodes)
         if self.lane is not None and stage != "after":
             weights = None if stage == "before" else self.state.learner.policy.weights()
-            self._aside = self.lane.start(request, weights)
+            with self._evaluation_may_fail():
+                self._aside = self.lane.start(request, weights)
         else:
             self._evaluate_here(request)
 
@@ -260,7 +262,8 @@ class TrainingRun:
                 trajectories.append(trajectory)
                 self._note_evaluation(request, len(trajectories))
                 self._show()
-            self._keep(request, trajectories)
+            with self._evaluation_may_fail():
+                self._keep(request, trajectories)
         self.monitor.evaluating = ""
 
     def _take_evaluation(self, seconds: float = 0.0) -> None:
@@ -269,11 +272,17 @@ class TrainingRun:
         if aside is None:
             return
         self._note_evaluation(aside.request, len(aside.trajectories))
-        try:
+        with self._evaluation_may_fail():
             if aside.finished(seconds):
                 self._cancel_evaluation()
                 self._keep(aside.request, aside.trajectories)
-        except EvaluationLost as error:
+
+    @contextmanager
+    def _evaluation_may_fail(self) -> Iterator[None]:
+        """A lost process or a full disk costs this evaluation, not the run."""
+        try:
+            yield
+        except (EvaluationLost, OSError, StorageError) as error:
             self._cancel_evaluation()
             self.episode_log.faults["evaluation_lost"] += 1
             self.monitor.say(f"not measured, the run goes on: {error}")
@@ -318,3 +327,6 @@ class TrainingRun:
         if self.state.updates:
             self._save()
         self.collection.stop(0.0)
+        known = self.state.collectors
+        if self.state.updates and (known | self.collection.states()) != known:
+            self._save()  # again, with the tasks that collectors gave up: a resume begins with them

@@ -77,7 +77,7 @@ class Draw:
     trajectory: Trajectory
     priority: float
     times_drawn: int
-    probability: float
+    probability: float  # NaN where groups are drawn with β = 0, and nobody weighs by it
     weight: float
     siblings: tuple[Entry, ...] = ()  # other continuations of the same attempt: see `Branch`
     attempts: tuple[Trajectory, ...] = ()  # other attempts at the task, newest first, if requested

@@ -190,8 +190,8 @@ class ReplayBuffer:
 
         `beta` from 0 to 1 sets how much of the sampling bias the weights correct. With `together`
         above 1, draws come in groups of up to that many attempts at one task: the first is drawn,
-        the others are sampled whatever their priority; single draws fill up the rest of n. With
-        `counted=False` call `count_draws` when the draws are used.
+        the others are sampled whatever their priority; single draws fill up the rest of n. See
+        `count_draws` for `counted`.
         """
         if not len(self):
             raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
@@ -200,8 +200,8 @@ class ReplayBuffer:
                 f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, with beta in "
                 "[0, 1]"
             )
-        places, probabilities = self._places(n, together, rng, uniform=uniform)
-        weights = (len(self) * probabilities) ** -beta
+        places, probabilities = self._places(n, together, rng, beta > 0.0, uniform=uniform)
+        weights = (len(self) * probabilities) ** -beta  # 1 where β is 0, also of NaN
         if counted:
             np.add.at(self._times_drawn, places, 1)
             self._counts["drawn"] += n
@@ -216,17 +216,22 @@ class ReplayBuffer:
         )
         return [Draw(*values) for values in zip(*columns, strict=True)]
 
-    def count_draws(self, draws: Sequence[Draw]) -> None:
-        """Count draws that `sample` did not count; evicted ones only add to the total."""
+    def count_draws(self, draws: Sequence[Draw]) -> list[Draw]:
+        """Count draws that were made with `counted=False`; return them with their counts."""
         slots = np.array([draw.slot_id for draw in draws], dtype=np.int64)
-        present = slots[(slots >= self._oldest) & (slots < self._next)]
-        np.add.at(self._times_drawn, present % self.settings.capacity, 1)
+        places, present = slots % self.settings.capacity, slots >= self._oldest
+        np.add.at(self._times_drawn, places[present], 1)
         self._counts["drawn"] += len(slots)
+        gone = [draw.times_drawn + 1 for draw in draws]
+        times = np.where(present, self._times_drawn[places], gone).tolist()
+        return [replace(draw, times_drawn=n) for draw, n in zip(draws, times, strict=True)]
 
     def _places(
-        self, n: int, together: int, rng: np.random.Generator, *, uniform: bool
+        self, n: int, together: int, rng: np.random.Generator, weighted: bool, *, uniform: bool
     ) -> tuple[Indices, Floats]:
-        """Draw n places; return them with the probability of each under its way of drawing."""
+        """Draw n places; return them with their probabilities: NaN for groups that are not
+        `weighted`, since those probabilities cost a look at every trajectory.
+        """
         seeds = self._drawn(n if together == 1 else max(1, n // together), rng, uniform=uniform)
         if together == 1:
             return seeds, self._probabilities(seeds, uniform=uniform)
@@ -235,7 +240,9 @@ class ReplayBuffer:
             task = self._at(slot % self.settings.capacity).task.id
             slots += [slot, *self._attempts.beside(task, slot, together - 1, rng)]
         grouped = np.array(slots[:n], dtype=np.int64) % self.settings.capacity
-        probabilities = self._group_probabilities(grouped, together, uniform=uniform)
+        probabilities = np.full(len(grouped), np.nan)
+        if weighted:
+            probabilities = self._group_probabilities(grouped, together, uniform=uniform)
         if len(grouped) == n:
             return grouped, probabilities
         more = self._drawn(n - len(grouped), rng, uniform=uniform)
@@ -323,10 +330,7 @@ class ReplayBuffer:
         return stale
 
     def next_slice(self, n: int) -> list[Entry]:
-        """Return the next n slots of a round-robin from old to new, to refresh their priorities.
-
-        Each slot occurs once per round; a call returns each slot at most once.
-        """
+        """Return the next n slots (at most all) of a round-robin from old to new, for refreshes."""
         entries = []
         for _ in range(min(n, len(self))):
             if not self._oldest <= self._rotation < self._next:
@@ -343,10 +347,7 @@ class ReplayBuffer:
     # For checkpoints and reports ----------------------------------------------------------------
 
     def state_dict(self) -> dict[str, Any]:
-        """Return the state with the ids of the trajectories in place of them, oldest first.
-
-        Values are arrays or fit into JSON. The random state belongs to the caller of `sample`.
-        """
+        """Return the state, with ids for trajectories, oldest first: arrays and JSON values."""
         places = np.arange(self._oldest, self._next) % self.settings.capacity
         return ReplayState(
             next_slot=self._next,
