@@ -63,7 +63,7 @@ class EncodingCache:
                 self.found += len(keys) - len(new)
                 if not new:
                     return self._gathered(keys)
-            self.encoded += len(new)
+                self.encoded += len(new)
             fresh = encode(list(new.values()))  # slow; other threads may `put` meanwhile
             if len(set(keys)) > self._most_rows(fresh):  # the batch never fits into the cache
                 return encode(list(range(len(keys))))
@@ -78,8 +78,8 @@ class EncodingCache:
         with self._lock:
             new = {key: place for place, key in enumerate(keys) if key not in self._rows}
             self._touch(keys)
-        if new:
             self.encoded += len(new)
+        if new:
             self.put(list(new), encode(list(new.values())))
 
     def _gathered(self, keys: Sequence[Key]) -> Parts:

@@ -261,7 +261,8 @@ class EarnedRewards:
         return [self._of(entry) for entry in entries]
 
     def forget(self) -> None:
-        self._known.clear()
+        with self._lock:
+            self._known.clear()
 
     def _of(self, entry: Draw | Entry) -> Floats:
         with self._lock:

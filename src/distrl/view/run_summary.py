@@ -137,7 +137,7 @@ def stamp(run: RunDirectory) -> tuple[tuple[str, int, int], ...]:
     """Return sizes and times of the files of a story, to detect that it must be read again."""
     names = (
         run.metrics, run.episodes, run.evaluations, run.recordings, run.losses, run.device_faults,
-        run.result, run.config, run.refusals,
+        run.result, run.config, run.refusals, run.progress, run.card, run.phones,
     )  # fmt: skip
     found = []
     for path in names:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import socket
 import threading
 from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -15,10 +16,16 @@ import pytest
 from tests.episodes.made_up_collectors import Patient, wait_until
 
 from distrl.agent.policy import Policy
-from distrl.engine.local.policy_connection import find_policy_process, policy_address
+from distrl.engine.ingest.messages import MessageSocket, ReportRequest
+from distrl.engine.local.policy_connection import (
+    PolicyConnection,
+    find_policy_process,
+    policy_address,
+)
 from distrl.engine.local.policy_listener import PolicyListener
 from distrl.engine.serving.policy_client import PolicyClient
-from distrl.engine.serving.policy_server import PolicyServer
+from distrl.engine.serving.policy_server import PolicyServer, ServerReport
+from distrl.engine.serving.screen_memory import ScreenMemory
 from distrl.episodes.policy_batcher import PolicyBatcher
 from distrl.errors import PolicyServerGone
 from distrl.records import Answer, Decision, Observation, Screen
@@ -70,6 +77,22 @@ def listening(run: Path, policy: Policy) -> Iterator[tuple[PolicyServer, PolicyL
             listener.close()
             for loop in loops:
                 loop.result(60.0)
+
+
+def test_a_report_that_came_too_late_is_not_taken_for_the_next_one() -> None:
+    ours, theirs = socket.socketpair()
+    server = MessageSocket(theirs)
+    line = PolicyConnection(MessageSocket(ours), ScreenMemory())
+    batcher = PolicyBatcher(Reader()).report()
+    late, asked_for = (ServerReport("policy-0.1", number, 2, batcher) for number in (1, 2))
+    server.send(late)
+    wait_until(lambda: line._reports.qsize() == 1)
+    with ThreadPoolExecutor(1) as thread:
+        found = thread.submit(line.report)
+        assert isinstance(server.receive(), ReportRequest)
+        server.send(asked_for)
+        assert found.result(60.0) == asked_for
+    server.close()
 
 
 def test_every_thread_gets_the_decision_on_its_own_screens(tmp_path: Path) -> None:

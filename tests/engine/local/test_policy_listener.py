@@ -53,6 +53,19 @@ def test_a_connection_that_sends_no_requests_is_dropped_and_others_go_on(tmp_pat
         assert client.ask(client.enter(), seen).action == Answer(digests(seen))
 
 
+def test_a_descriptor_that_comes_with_another_greeting_is_closed(tmp_path: Path) -> None:
+    ours, theirs = socket.socketpair()
+    with listening(tmp_path, Reader()), ours as sent, theirs:
+        for _ in range(2):
+            before = len(list(Path("/proc/self/fd").iterdir()))
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as stranger:
+                stranger.connect(policy_address(tmp_path))
+                socket.send_fds(stranger, [b"?"], [sent.fileno()])
+                with suppress(ConnectionResetError):
+                    assert stranger.recv(1) == b""
+            assert len(list(Path("/proc/self/fd").iterdir())) == before
+
+
 def test_processes_of_another_user_are_refused_on_both_sides(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -147,6 +147,9 @@ def test_a_replay_that_is_restored_has_the_new_verdict(tmp_path: Path) -> None:
         b'["device_lost", true, "", ""]',
         b'["success", 1, "", ""]',
         b'["success", true, ""]',
+        b'["success", true, "", "", 1.0]',
+        b'["success", true, "", "", "1", [], []]',
+        b'["failure", false, "", "", 0.5, [1], []]',
         b'{"ending": "success"}',
     ],
 )
@@ -159,6 +162,12 @@ def test_bytes_that_are_no_correction_are_refused(body: bytes, sealed: bool) -> 
 
 def test_it_comes_back_as_it_was() -> None:
     assert decode_correction(encode_correction(FAILED)) == FAILED
+    facts = replace(FAILED.verdict, progress=0.5, missing=("a note",), collateral=("an alarm",))
+    half_done = Correction(Ending.FAILURE, facts)
+    assert decode_correction(encode_correction(half_done)) == half_done
+    before_facts = b'["failure", false, "not there", "vlm/other/1"]'
+    seal = zlib.crc32(before_facts).to_bytes(4, "little")
+    assert decode_correction(seal + before_facts).verdict.progress is None
     with pytest.raises(ValueError, match="device_lost"):
         Correction(Ending.DEVICE_LOST, FAILED.verdict)
 

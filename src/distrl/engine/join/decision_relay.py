@@ -146,6 +146,7 @@ class DecisionRelay:
             episodes = self._episodes.setdefault(member, OrderedDict())
             if episode not in episodes:
                 episodes[episode] = self._client.enter()
+            episodes.move_to_end(episode)  # the least recently used one is dropped
             dropped = episodes.popitem(last=False)[1] if len(episodes) > MAX_EPISODES else None
             handle = episodes[episode]
         if dropped is not None:

@@ -249,7 +249,7 @@ class TrajectorySpool:
 
     def set_aside(self, refused: Spooled, reason: str) -> None:
         """Move a trajectory that cannot be delivered to `unusable`, for a person to look at."""
-        log.error("the learner has no use for %s: %s", refused.id, reason)
+        log.error("set aside trajectory %s, which is not delivered: %s", refused.id, reason)
         with self._changed, self._storing("writing"):
             self.unusable += 1
             self._waiting.pop(refused.id, None)

@@ -9,6 +9,7 @@ same socket.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import logging
@@ -100,6 +101,9 @@ class PolicyConnection:
         self._send(EndSession(session))
 
     def report(self) -> ServerReport | None:
+        with contextlib.suppress(queue.Empty):
+            while True:  # discard answers that came after their timeout
+                self._reports.get_nowait()
         self._send(ReportRequest())
         try:
             return self._reports.get(timeout=REPORT_SECONDS)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import logging
+import os
 import queue
 import selectors
 import socket
@@ -103,13 +104,14 @@ class PolicyListener:
 
     def _accept(self) -> None:
         connection, _ = self._listener.accept()
-        descriptors: list[int] = []
         try:
             connection.settimeout(CONNECT_SECONDS)
             if not is_same_user(connection):
                 raise UsageError("a process of another user has connected, and is refused")
             hello, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
             if hello != HELLO or len(descriptors) != 1:
+                for each in descriptors:
+                    os.close(each)
                 raise UsageError("a connection that did not begin with a descriptor is refused")
             client = _Client(MessageSocket(connection, SEND_SECONDS), ScreenView(descriptors[0]))
         except (OSError, UsageError) as error:

@@ -197,8 +197,7 @@ class ReplayBuffer:
             raise UsageError(f"{n} draws from an empty replay; ask Pacing.may_sample first")
         if n < 1 or together < 1 or not 0.0 <= beta <= 1.0:
             raise UsageError(
-                f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, with beta in "
-                "[0, 1]"
+                f"{n} draws with beta={beta!r}, {together} together; draw 1 or more, beta in [0, 1]"
             )
         places, probabilities = self._places(n, together, rng, beta > 0.0, uniform=uniform)
         weights = (len(self) * probabilities) ** -beta  # 1 where β is 0, also of NaN

@@ -155,7 +155,7 @@ class Correction:
 
 def encode_correction(correction: Correction) -> bytes:
     verdict = correction.verdict
-    text = json.dumps([correction.ending.value, verdict.success, verdict.reason, verdict.judge])
+    text = json.dumps([correction.ending.value, *dataclasses.astuple(verdict)])
     return zlib.crc32(text.encode()).to_bytes(4, "little") + text.encode()
 
 
@@ -164,10 +164,17 @@ def decode_correction(data: bytes) -> Correction:
     try:
         if zlib.crc32(data[4:]).to_bytes(4, "little") != data[:4]:
             raise ValueError("its checksum is wrong")
-        ending, success, reason, judge = json.loads(data[4:])
+        ending, success, reason, judge, *facts = json.loads(data[4:])
+        progress, missing, collateral = facts or (None, [], [])  # older ones have no facts
         if (type(success), type(reason), type(judge)) != (bool, str, str):
             raise TypeError(f"{[success, reason, judge]!r} is no verdict")
-        return Correction(Ending(ending), Verdict(success, reason, judge))
+        if type(progress) not in (float, int, type(None)) or not all(
+            type(each) is list and all(type(name) is str for name in each)
+            for each in (missing, collateral)
+        ):
+            raise TypeError(f"{facts!r} are no facts of a verdict")
+        facts_found = (progress, tuple(missing), tuple(collateral))
+        return Correction(Ending(ending), Verdict(success, reason, judge, *facts_found))
     except (TypeError, ValueError, RecursionError) as error:
         raise CorruptRecord(
             f"{len(data)} bytes hold no correction ({type(error).__name__}: {error}); they are "

@@ -168,6 +168,8 @@ def test_a_wrong_token_is_refused(head: LaunchedHead, changed: dict[str, str], s
 def test_no_token_is_said_before_anything_is_tried(tmp_path: Path) -> None:
     with pytest.raises(TokenRefused, match="there is no token"):
         joining_environment({"RAY_AUTH_TOKEN": ""})
+    with pytest.raises(TokenRefused, match="there is no token"):
+        joining_environment({"RAY_AUTH_MODE": "token"})
     with pytest.raises(TokenRefused, match="cannot be read or is empty"):
         joining_environment({"RAY_AUTH_TOKEN_PATH": str(tmp_path / "none")})
     kept = tmp_path / "token"

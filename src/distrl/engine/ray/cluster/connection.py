@@ -124,7 +124,7 @@ def require_ray() -> None:
 def joining_environment(environment: Mapping[str, str]) -> dict[str, str]:
     """Return the environment with the authentication mode that goes with its token.
 
-    Raise `TokenRefused` if there is no token, unless RAY_AUTH_MODE is set (to `disabled`).
+    Raise `TokenRefused` if there is no token, unless RAY_AUTH_MODE has another value than `token`.
     """
     path = environment.get("RAY_AUTH_TOKEN_PATH")
     if path and not environment.get("RAY_AUTH_TOKEN") and not _has_text(Path(path)):
@@ -132,7 +132,7 @@ def joining_environment(environment: Mapping[str, str]) -> dict[str, str]:
             f"RAY_AUTH_TOKEN_PATH names {path}, which cannot be read or is empty; put the token "
             f"of the cluster there, or set RAY_AUTH_TOKEN"
         )
-    if "RAY_AUTH_MODE" in environment:
+    if environment.get("RAY_AUTH_MODE", "token") != "token":
         return {**environment, "RAY_USAGE_STATS_ENABLED": "0"}
     if not any(environment.get(name) for name in TOKENS):
         raise TokenRefused(
