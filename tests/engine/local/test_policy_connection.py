@@ -16,13 +16,14 @@ import pytest
 from tests.episodes.made_up_collectors import Patient, wait_until
 
 from distrl.agent.policy import Policy
-from distrl.engine.ingest.messages import MessageSocket, ReportRequest
+from distrl.engine.ingest.messages import MessageSocket
 from distrl.engine.local.policy_connection import (
     PolicyConnection,
     find_policy_process,
     policy_address,
 )
 from distrl.engine.local.policy_listener import PolicyListener
+from distrl.engine.serving.decision_messages import ReportRequest
 from distrl.engine.serving.policy_client import PolicyClient
 from distrl.engine.serving.policy_server import PolicyServer, ServerReport
 from distrl.engine.serving.screen_memory import ScreenMemory

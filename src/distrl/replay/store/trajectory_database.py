@@ -168,13 +168,12 @@ def decode_correction(data: bytes) -> Correction:
         progress, missing, collateral = facts or (None, [], [])  # older ones have no facts
         if (type(success), type(reason), type(judge)) != (bool, str, str):
             raise TypeError(f"{[success, reason, judge]!r} is no verdict")
-        if type(progress) not in (float, int, type(None)) or not all(
-            type(each) is list and all(type(name) is str for name in each)
-            for each in (missing, collateral)
+        if not isinstance(progress, float | int | None) or not all(
+            isinstance(name, str) for name in (*missing, *collateral)
         ):
             raise TypeError(f"{facts!r} are no facts of a verdict")
-        facts_found = (progress, tuple(missing), tuple(collateral))
-        return Correction(Ending(ending), Verdict(success, reason, judge, *facts_found))
+        verdict = Verdict(success, reason, judge, progress, tuple(missing), tuple(collateral))
+        return Correction(Ending(ending), verdict)
     except (TypeError, ValueError, RecursionError) as error:
         raise CorruptRecord(
             f"{len(data)} bytes hold no correction ({type(error).__name__}: {error}); they are "
