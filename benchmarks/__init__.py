@@ -1,1 +1,1 @@
-"""Benchmarks: each is run by `make bench-NAME` and writes results/NAME.json."""
+"""Benchmarks: `make bench-NAME` runs one, which writes benchmarks/results/NAME.json."""

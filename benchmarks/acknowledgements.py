@@ -1,7 +1,8 @@
-"""What collectors were told is stored, read from their own logs while the run goes on.
+"""Trajectories that collectors were told are stored, read from their logs during a run.
 
-A run that is killed a thousand times leaves thousands of logs. While it goes on only those of each
-collector's newest process are read, and of these only what is new; `all_ids` reads the rest.
+A run that is killed a thousand times leaves thousands of logs. During the run, `look` reads only
+the log of each collector's newest process, and only its new lines; `all_ids` reads all the rest.
+`benchmarks.chaos` compares these ids with the trajectory store.
 """
 
 from __future__ import annotations
@@ -12,17 +13,17 @@ from pathlib import Path
 
 
 class Acknowledgements:
-    """Of the collectors whose logs are in a folder."""
+    """The acknowledgements in the collector logs of one folder."""
 
     def __init__(self, logs: Path) -> None:
         self._logs = logs
-        self._read: dict[str, int] = {}  # bytes, by the name of a process
-        self._newest: dict[str, int] = {}  # the last start, by collector
-        self._worked: set[str] = set()  # processes that were told of one at least
+        self._read: dict[str, int] = {}  # bytes read so far, by process name
+        self._newest: dict[str, int] = {}  # number of the latest start, by collector
+        self._worked: set[str] = set()  # processes with at least one acknowledgement
         self._ids: list[str] = []
 
     def look(self) -> int:
-        """Read what is new; how many are known by now."""
+        """Read the new log lines; return the number of acknowledged ids so far."""
         for name in self._names():
             collector, _, start = name.rpartition(".")
             if int(start) >= self._newest.get(collector, 0):
@@ -31,16 +32,16 @@ class Acknowledgements:
         return len(self._ids)
 
     def at_work(self) -> set[str]:
-        """Processes that have delivered and were not replaced since."""
+        """Return the processes that have delivered and have not been killed or replaced since."""
         self.look()
         return self._worked & {f"{each}.{start}" for each, start in self._newest.items()}
 
     def forget(self, killed: Iterable[str]) -> None:
-        """These processes are at work no more."""
+        """Stop counting these killed processes as being at work."""
         self._worked -= set(killed)
 
     def all_ids(self) -> list[str]:
-        """Every acknowledged trajectory, by all logs to their ends."""
+        """Read all logs to their ends and return the id of every acknowledged trajectory."""
         for name in self._names():
             self._read_log(name)
         return self._ids

@@ -1,15 +1,15 @@
-"""What does an operation over adb cost? `make bench-adb` answers, side by side in one run.
+"""Measure the latency of operations over adb, client by client (`make bench-adb`).
 
-The phone is our simulated one, served on adb; between it and every client stands the same real adb
-server, on a port of its own. Clients: ours, a process of `adb` for each call, adbutils, and where
-it is installed adb-shell, which talks to the phone without the server. The clients take turns call
-by call, so that whatever else the machine does falls on all of them alike.
+The phone is our simulated one, served on adb. A real adb server on a port of its own stands between
+it and the clients. The clients: ours, one `adb` process per call, adbutils, and, where it is
+installed, adb-shell, which connects to the phone directly, without the server. The clients take
+turns call by call, so that other load on the machine slows all of them alike.
 
-The keys are OP_p50_ms and OP_p95_ms for our client and OP_CLIENT_p50_ms for the others; ours goes
-through the shell that stays open, and `fresh_shell` opens one for each call. `screencap` has the
-picture decoded where the client does that, `screencap_bytes` has it as it comes. Then phones that
-another process serves are used at once, by as many threads: whole steps (tap, crash check, new
-screen) with 1 and with 16 of them.
+The keys are OP_p50_ms and OP_p95_ms for our client and OP_CLIENT_p50_ms for the others. Our client
+keeps one shell open; `fresh_shell` opens a new shell for each call. `screencap` includes decoding
+the picture where the client does that, `screencap_bytes` does not. Last, 1 and then 16 threads use
+phones of another process at the same time, each thread taking whole steps (tap, crash check, new
+screen).
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ def fresh_shell(link: AdbLink) -> Operations:
 
 
 def step_of(device: AdbDevice) -> Operations:
-    """A whole step as a collector has it: the tap, the crash check and the new screen."""
+    """Return one operation: a whole step of a collector (tap, crash check, new screen)."""
     return {"step": lambda: device.perform(Tap(0.5, 0.03))}
 
 
@@ -146,7 +146,7 @@ def adbutils_client(server: AdbServer, serial: str) -> Operations | None:
 
 
 def adb_shell_client(address: str) -> Operations | None:
-    """Straight to the phone: no server between, so it has a head start."""
+    """Connect straight to the phone, without the adb server, which saves this client one hop."""
     module = _imported("adb_shell.adb_device")
     if module is None:
         return None
@@ -168,7 +168,7 @@ def adb_shell_client(address: str) -> Operations | None:
 
 
 def _imported(name: str) -> Any:
-    """A package that has no types, or None where it is not installed."""
+    """Import an untyped package; return None if it is not installed."""
     try:
         return importlib.import_module(name)
     except ImportError:
@@ -179,7 +179,7 @@ def _imported(name: str) -> Any:
 
 
 def measure(clients: dict[str, Operations], rounds: int) -> dict[str, list[float]]:
-    """Milliseconds of every call, by client and operation; the clients take turns."""
+    """Time every call in milliseconds, by client and operation; the clients take turns."""
     calls = {
         _key(client, name): call for client, all_ in clients.items() for name, call in all_.items()
     }
@@ -188,7 +188,7 @@ def measure(clients: dict[str, Operations], rounds: int) -> dict[str, list[float
         for name, call in calls.items():
             begun = time.perf_counter()
             call()
-            if number >= 3:  # the first few warm everything up
+            if number >= 3:  # the first rounds only warm up
                 taken[name].append(1000.0 * (time.perf_counter() - begun))
     return taken
 
@@ -227,7 +227,7 @@ def table(figures: dict[str, float], clients: list[str]) -> Table:
 
 
 def many_phones(server: AdbServer, count: int, steps: int) -> dict[str, float]:
-    """Whole steps on phones of another process, each used by a thread of its own."""
+    """Time whole steps on phones of another process, with one thread per phone."""
     with connected_phones(server, count) as serials, ExitStack() as opened:
         settings = AndroidDeviceSettings(stillness=AT_ONCE)
         devices = [

@@ -1,12 +1,12 @@
-"""The quick start through adb: `make bench-adb-circle` trains with and without it.
+"""Compare the quick start with and without adb (`make bench-adb-circle`).
 
-The whole circle as `make train` runs it (asynchronous, collectors in processes of their own,
-A-RIDE, the starter model), to a number of updates: once on simulated phones in the collectors, once
-on phones that another process serves (`distrl phone serve`), through a real adb server and our
-client. Both are tested on the same unseen tasks, before and after.
+Trains as `make train` does (asynchronous, collectors in processes of their own, A-RIDE, the starter
+model) for a number of updates, twice: with simulated phones inside the collectors, and with phones
+served by another process (`distrl phone serve`) through a real adb server and our client. Both
+models are tested on the same unseen tasks, before and after.
 
     direct_after, adb_after      success, with _low and _high (95 %, Wilson); _before likewise
-    direct_per_min, adb_per_min  trajectories per minute, the evaluations counted in
+    direct_per_min, adb_per_min  trajectories per minute, including the time of the evaluations
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PHONES = 8
 
 
 def train(name: str, folder: Path, updates: int, more: Sequence[str]) -> dict[str, float]:
-    """One training; what it came to."""
+    """Train once and return the figures of the run."""
     words = [f"run.updates={updates}", "run.minutes=30", f"run.directory={folder}"]
     config = load_config(CONFIG, [*words, "evaluation.before=48", "evaluation.after=60", *more])
     result = LocalEngine(config, new_directory(config), Console()).train()
@@ -51,7 +51,7 @@ def main() -> None:
                 f"devices.android.adb_port={server.port}",
             )
             figures |= train("adb", folder / "runs", chosen.updates, over_adb)
-        write_results("adb-circle", figures)  # kept, whatever becomes of the other
+        write_results("adb-circle", figures)  # kept if the second run fails
         figures |= train("direct", folder / "runs", chosen.updates, ())
     for name, value in figures.items():
         console.print(f"{name:24} {value:g}", highlight=False)

@@ -1,18 +1,19 @@
-"""Does training through adb learn as it does without it? `make bench-adb-training` answers.
+"""Check that training over adb gives the same result as without it (`make bench-adb-training`).
 
-Two trainings, each played twice from the same seeds: on simulated phones directly, and on phones
-that another process serves (`distrl phone serve`), through a real adb server and our adb client,
-pictures and touches and all.
+Each of two trainings runs twice from the same seeds: once on simulated phones in this process, once
+on phones of another process (`distrl phone serve`), with screenshots and touches going through a
+real adb server and our adb client.
 
-- `table`: A-RIDE from nothing. A table of screens, uniform at first over the sixteen actions that
-  six short tasks need, learns to do them; collector, batcher, devices, judge, replay, priorities
-  and learner are the real ones. It learns within minutes, so that there is something to compare.
-- `model`: the starter model in the whole engine, as `distrl train quick_start` in one
-  process has it, for a few updates.
+- `table`: A-RIDE from scratch. The policy is a table over screens, uniform at first over the
+  sixteen actions that six short tasks need. Collector, batcher, devices, judge, replay, priorities
+  and learner are the real ones. It learns within minutes, so that success can be compared.
+- `model`: the starter model in the whole engine, as `distrl train quick_start` runs it in one
+  process, for a few updates.
 
-With everything in lockstep nothing may differ: `same_trajectories` is the share of episodes whose
-screens, tokens, log-probabilities and endings are equal bit for bit, `same_weights` the share of
-weight tensors that are so in the end. `--quick` runs a little of both and writes nothing.
+Everything runs in lockstep, so the two runs must be identical: `same_trajectories` is the share of
+episodes whose screens, tokens, log-probabilities and endings are equal bit for bit, `same_weights`
+the share of weight tensors that are equal at the end. `--quick` runs a little of both and writes
+nothing.
 """
 
 from __future__ import annotations
@@ -74,19 +75,19 @@ TASKS = tuple(
     )
 )  # fmt: skip
 PHONES = 4
-ROUND = 16  # episodes between two looks of the learner
-WORDS = 4  # and two of them to an answer: sixteen actions
+ROUND = 16  # episodes collected between two rounds of learner steps
+WORDS = 4  # size of the vocabulary; an answer has two tokens, which makes sixteen actions
 CONSOLE = Console(width=120)
 Bits = tuple[object, ...]
 Phone = SimulatedDevice | SimulatedAdbDevice
 
 
 class ScreenTable(TabularPolicy):
-    """A table whose rows are pictures: instruction and screen, sorted into 256 places."""
+    """A table policy whose state is instruction and screen, hashed into 256 rows."""
 
     def __init__(self, answers: Mapping[tuple[int, ...], Action], seed: int) -> None:
         super().__init__(256, WORDS, answers, seed=seed)
-        self._digests: dict[str, str] = {}  # of screens in the replay: each is unpacked once
+        self._digests: dict[str, str] = {}  # by address; unpacks once
 
     def state_of(self, observation: Observation) -> int:
         seen = f"{observation.instruction}\n{self._digest(observation.screen)}"
@@ -101,7 +102,7 @@ class ScreenTable(TabularPolicy):
 
 
 class TasksInTurn:
-    """Implements `TaskSource`: these tasks, one after the other, for ever."""
+    """Implements `TaskSource`: repeats the given tasks in order."""
 
     def __init__(self, tasks: Sequence[Task]) -> None:
         self._tasks = tasks
@@ -112,7 +113,7 @@ class TasksInTurn:
         return self._tasks[(self._next - 1) % len(self._tasks)]
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Nothing depends on it."""
+        """Ignore the ending: the order of tasks is fixed."""
 
     def find(self, task_id: str) -> Task:
         return next(task for task in self._tasks if task.id == task_id)
@@ -125,7 +126,7 @@ class TasksInTurn:
 
 
 class Circle:
-    """The ways between collector and learner: trajectories one way, weights the other."""
+    """Both channels between collector and learner: trajectories one way, weights the other."""
 
     def __init__(self) -> None:
         self.arrivals: deque[Trajectory] = deque()
@@ -144,14 +145,14 @@ class Circle:
 
 @dataclass(frozen=True)
 class Run:
-    """What a training came to."""
+    """The result of one training."""
 
     episodes: list[Bits]
     successes: list[bool]
     weights: dict[str, Tensor]
     updates: int
     steps: int
-    seconds: float  # of playing alone, for the table; of everything, for the model
+    seconds: float  # for the table, of collection alone; for the model, of the whole training
 
     def success(self, part: slice) -> float:
         return statistics.fmean(self.successes[part])
@@ -161,11 +162,11 @@ class Run:
 
 
 def actions_of(tasks: Sequence[Task]) -> list[Action]:
-    """What the tasks' own solutions need, and others beside them, up to sixteen."""
+    """Return up to sixteen actions: those of the scripted solutions first, then fillers."""
     found: list[Action] = []
     for task in tasks:
         shown = demonstrate(task, SimulatedDevice("shown"), open_by_name=True)
-        found += [decision.action for decision in shown.decisions[:-1]]  # all but "done"
+        found += [decision.action for decision in shown.decisions[:-1]]  # all but the final "done"
     others: list[Action] = [Back(), Home(), *(Tap(0.5, share / 10) for share in range(1, 10))]
     return list(dict.fromkeys([*found, *others]))[: WORDS**2]
 
@@ -174,7 +175,7 @@ def learner_of(circle: Circle, policy: ScreenTable, seed: int) -> Learner:
     step = GradientStep(policy, StepSettings(learning_rate=0.15, critic_learning_rate=0.05))
     return Learner(
         policy,
-        ARide(step, ARideSettings(discount=0.9, advantage="signed")),  # as figures were measured
+        ARide(step, ARideSettings(discount=0.9, advantage="signed")),  # as measured
         step,
         ReplayBuffer(ReplaySettings(capacity=256)),
         Pacing(samples_per_insert=2.0, minimum_fill=ROUND, tolerance=2.0 * ROUND),
@@ -251,7 +252,7 @@ def train_model(updates: int, overrides: Sequence[str]) -> Run:
 
 
 def learned(run: RunDirectory) -> dict[str, Tensor]:
-    """Every tensor of the last checkpoint: weights, optimisers, critic."""
+    """Return every tensor of the last checkpoint: weights, optimisers, critic."""
     [*_, newest] = sorted(run.checkpoints.iterdir())
     found: dict[str, Tensor] = {}
 
@@ -270,7 +271,7 @@ def learned(run: RunDirectory) -> dict[str, Tensor]:
 
 
 def same(one: Sequence[object], other: Sequence[object]) -> float:
-    """The share that is equal, of the longer one."""
+    """Return the share of equal items, relative to the longer sequence."""
     return sum(a == b for a, b in zip(one, other, strict=False)) / max(len(one), len(other))
 
 
@@ -283,7 +284,7 @@ def same_weights(one: Mapping[str, Tensor], other: Mapping[str, Tensor]) -> floa
 
 
 def table_figures(pairs: Sequence[tuple[Run, Run]]) -> dict[str, float]:
-    """First and last: of the first and last four rounds, over all seeds."""
+    """Compute the table's figures; `first` and `last` are four rounds each, over all seeds."""
     first, last = slice(4 * ROUND), slice(-4 * ROUND, None)
     figures: dict[str, float] = {"table_seeds": len(pairs)}
     for place, way in enumerate(("direct", "adb")):

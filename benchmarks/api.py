@@ -1,7 +1,7 @@
-"""`make bench-api`: how large the public API is, and what it costs to use; writes api.json.
+"""Measure the size of the public API and the cost of importing it (`make bench-api`, api.json).
 
-names: how many `distrl` exports. shortest_script_lines: of examples/train.py, as it stands.
-import_ms: the median of processes that import `distrl` and nothing else, timed inside.
+names: names that `distrl` exports. shortest_script_lines: lines of examples/train.py as it stands.
+import_ms: median over processes that only import `distrl`, timed inside the process.
 """
 
 from __future__ import annotations

@@ -1,25 +1,25 @@
-"""What is gained when nobody waits? `make bench-async` answers, side by side.
+"""Measure the throughput gained by asynchronous collection (`make bench-async`).
 
 Thirty-two simulated phones with the waits of the paper's emulators (`latency.PAPER_EMULATOR`) play
 on a scaled clock, with our own collector, batcher, device pool and judge. The policy answers at
 once and ends its episodes as the paper's does (H = 10; a success takes N(5, 1.8) steps, a failure
-mostly all), so that only the arrangement differs. The learner is its time: 120 s of the devices'
-clock for each 32 trajectories (4 x V100 in the paper). The arrangements, two and two:
+mostly all), so that only the arrangement differs. The learner only waits: 120 s of the devices'
+clock for each 32 trajectories (4 x V100 in the paper). There are two by two arrangements:
 
                      learner blocks collection             learner overlaps with it
-    barrier          sync: a round, all wait for the       barrier_overlap: trains on the round
-                     slowest, train, the next round        before while the next is played
-    no barrier       free_block: nobody starts anything    async: nobody waits for anything
+    barrier          sync: a round, all wait for the       barrier_overlap: trains on the previous
+                     slowest, train, the next round        round while the next one is played
+    no barrier       free_block: no episode starts         async: nobody waits for anything
                      while the learner trains
 
-Whichever is compared runs at the same time as the other, in a process of its own. Of the gain,
-`barrier_share` comes from the barrier and `overlap_share` from the overlap (the two ways round the
-square, averaged, in logarithms). `spread_N`: whole episodes take up to so many times as long as
-others. `traj_per_min_32` is async with what the paper's workers also waited for on every step:
-image features, a model without a key-value cache, and an evaluator that is called (its 7.7 a minute
-have all of this, and a process that starts anew for every two episodes).
+Two arrangements that are compared run at the same time, each in a process of its own. Of the gain,
+`barrier_share` comes from the barrier and `overlap_share` from the overlap (averaged over the two
+orders of removing them, in logarithms). `spread_N`: whole episodes take up to N times as long as
+others. `traj_per_min_32` is async with the further waits that the paper's workers had at every
+step: image features, a model without a key-value cache, and a call of the evaluator. (The paper's
+7.7 a minute include all of these, and a process start for every two episodes.)
 
-`--quick` runs every arrangement just long enough to see that it runs, and writes nothing.
+`--quick` runs every arrangement briefly as a smoke test, and writes nothing.
 """
 
 from __future__ import annotations
@@ -65,11 +65,11 @@ from phonesim.tasks.task_sets import template_names
 
 DEVICES = 32
 SPEED = 30.0  # device seconds per real second
-ARM_SECONDS = 40.0  # real ones, for each arrangement
-WARM_UP = 200.0  # device seconds before anything is counted where nobody waits for rounds
+ARM_SECONDS = 40.0  # real seconds for each arrangement
+WARM_UP = 200.0  # device seconds before counting starts in the arrangements without rounds
 STEP_LIMIT, SUCCESS_RATE = 10, 0.6
-SKIPPED_EVALUATIONS = 0.3  # a frame that was seen before
-SPREADS = {1: 0.0, 10: 0.5, 100: 1.0}  # how far apart episodes lie: deviation of the logarithm
+SKIPPED_EVALUATIONS = 0.3  # share of steps whose frame was seen before, which the evaluator skips
+SPREADS = {1: 0.0, 10: 0.5, 100: 1.0}  # log-deviation of episode times
 PAPER_PER_MINUTE = 7.7
 
 
@@ -77,7 +77,7 @@ PAPER_PER_MINUTE = 7.7
 
 
 class QuickPolicy:
-    """Taps here and there and ends after as many steps as the paper's agents took."""
+    """Taps random places and ends after as many steps as the paper's agents took."""
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         return [Decision(self._action(each)) for each in observations]
@@ -98,7 +98,7 @@ def episode_length(instruction: str) -> int:
 
 
 class StationedPhone:
-    """A phone whose every step also waits for the paper's model and for its evaluator."""
+    """A phone that also waits, at every step, for the paper's model and for its evaluator."""
 
     blocking = True
 
@@ -153,11 +153,11 @@ class StationedPhone:
 
 
 class TimedLearner:
-    """Trains for its time on every 32 trajectories; counts when each came in."""
+    """A learner that only waits out the time of an update for every 32 trajectories."""
 
     def __init__(self, blocks: bool) -> None:
         self.blocks = blocks
-        self.arrived: list[float] = []  # device seconds
+        self.arrived: list[float] = []  # when each trajectory arrived, in device seconds
         self._clock = ScaledClock(SPEED)
         self._changed = threading.Condition()
         self._waiting = 0
@@ -179,7 +179,7 @@ class TimedLearner:
         return not (self.blocks and due)
 
     def train(self) -> None:
-        """One update; nothing is asked, so that rounds can call it."""
+        """Wait out one update without checking for enough trajectories, as rounds need it."""
         with self._changed:
             self._training, self._waiting = True, 0
         self._clock.sleep(LEARNER_UPDATE.median)
@@ -187,7 +187,7 @@ class TimedLearner:
 
     @contextmanager
     def beside(self) -> Iterator[None]:
-        """Trains in a thread of its own whenever there are enough trajectories."""
+        """Train in a thread of its own whenever there are enough trajectories."""
         over = threading.Event()
 
         def work() -> None:
@@ -227,21 +227,21 @@ def new_collector(
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What an arrangement came to."""
+    """The measured result of an arrangement."""
 
-    per_minute: float  # trajectories, by the devices' clock
+    per_minute: float  # trajectories per minute of the devices' clock
     device_busy: float
     trajectories: int
 
 
 def run_free(spread: int, seconds: float, *, blocks: bool, stations: bool = False) -> Measured:
-    """Nobody waits for others: trajectories that came in after the warm-up, over its time."""
+    """Run without rounds and count the trajectories that arrive after the warm-up."""
     learner = TimedLearner(blocks)
     collector = new_collector(learner, spread, stations=stations)
     reports: list[CollectorReport] = []
 
     def end_it() -> None:
-        reports.append(collector.report())  # now: what is cut short afterwards is no idling
+        reports.append(collector.report())  # cut episodes must not count as idle
         collector.stop()
 
     begun = learner.now
@@ -255,7 +255,7 @@ def run_free(spread: int, seconds: float, *, blocks: bool, stations: bool = Fals
 
 
 def run_rounds(spread: int, seconds: float, *, overlaps: bool) -> Measured:
-    """Round by round; only whole rounds count."""
+    """Run in rounds; only whole rounds count."""
     learner = TimedLearner(blocks=False)
     collector = new_collector(learner, spread, stations=False)
     begun, until = learner.now, time.monotonic() + seconds
@@ -291,7 +291,7 @@ def run_arm(arm: str, spread: int, seconds: float) -> Measured:
 
 
 def measure_together(arms: Sequence[tuple[str, int]], seconds: float) -> list[Measured]:
-    """Each in a process of its own, at the same time."""
+    """Run the arrangements at the same time, each in a process of its own."""
     started = [
         subprocess.Popen(
             [
@@ -320,7 +320,7 @@ def measure_together(arms: Sequence[tuple[str, int]], seconds: float) -> list[Me
 
 
 def shares(square: dict[str, float]) -> tuple[float, float]:
-    """How much of log(async / sync) the barrier makes, and how much the overlap."""
+    """Split log(async / sync) into the share of the barrier and the share of the overlap."""
     log = {name: math.log(rate) for name, rate in square.items()}
     total = log["async"] - log["sync"]
     barrier = log["free_block"] - log["sync"] + log["async"] - log["barrier_overlap"]

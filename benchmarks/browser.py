@@ -1,10 +1,10 @@
-"""What a page costs as a device: milliseconds of a step beside Playwright's, memory, and faults.
+"""Measure browser pages as devices: step time beside Playwright's, memory, and faults.
 
-step      tap and screenshot on one page of MiniWoB, drawn on demand, sharing a browser, and by
-          Playwright in an ordinary Chromium at the same size
-memory    proportional set size of eight pages, one browser each and all in one
-monkey    random actions over all pages; whatever is raised must be typed
-kill      browsers are killed in the middle of episodes: each must cost that episode alone
+step      tap and screenshot on one MiniWoB page: drawn on demand, with pages sharing a browser,
+          and by Playwright in an ordinary Chromium at the same size
+memory    proportional set size of eight pages: one browser each, and one browser for all
+monkey    random actions over all pages; every error raised must be a typed one
+kill      browsers are killed in the middle of episodes: each kill must cost only that episode
 """
 
 from __future__ import annotations
@@ -102,7 +102,7 @@ def _begin(device: BrowserDevice) -> Screen:
 
 
 def ordinary_chromium() -> str:
-    """The one that Playwright is measured with."""
+    """Return the path of the Chromium that Playwright is measured with."""
     for name in PROGRAMS[3:]:
         if (path := shutil.which(name)) is not None:
             return path
@@ -113,7 +113,7 @@ def ordinary_chromium() -> str:
 
 
 def playwright_figures(steps: int, program: str) -> dict[str, float]:
-    """The same tap and a decoded screenshot, by Playwright's own calls."""
+    """Time the same tap and a decoded screenshot through Playwright's own calls."""
     from playwright.sync_api import sync_playwright
 
     with PageServer(find_pages().folder) as server, sync_playwright() as playwright:
@@ -163,7 +163,7 @@ def memory_figures(count: int = 8) -> dict[str, float]:
 
 
 def _proportional(groups: set[int]) -> int:
-    """Bytes of all processes of these groups, shared pages divided among those that share them."""
+    """Return the bytes of all processes of these groups, with shared pages divided among users."""
     total = 0
     for folder in Path("/proc").glob("[0-9]*"):
         try:
@@ -179,7 +179,7 @@ def _proportional(groups: set[int]) -> int:
 
 
 def monkey_figures(actions: int, threads: int) -> dict[str, float]:
-    """Random actions over all pages, in as many threads as pages are open."""
+    """Perform random actions over all pages, with one thread per open page."""
     pages = list(find_pages().step_limits)
     with ExitStack() as opened:
         devices = opened_pages(threads, 1, opened)
@@ -193,7 +193,7 @@ def monkey_figures(actions: int, threads: int) -> dict[str, float]:
             seen = sum((job.result() for job in jobs), Counter[str]())
     untyped = sum(n for name, n in seen.items() if name.startswith("untyped"))
     figures: dict[str, float] = {"monkey_actions": seen["actions"], "untyped_errors": untyped}
-    figures["monkey_DeviceTimeout"] = 0  # also where a run before this one had some
+    figures["monkey_DeviceTimeout"] = 0  # resets the count of an earlier run
     named = {f"monkey_{name}": n for name, n in sorted(seen.items()) if name != "actions"}
     return {**figures, **named}
 
@@ -201,7 +201,7 @@ def monkey_figures(actions: int, threads: int) -> dict[str, float]:
 def wander(device: BrowserDevice, pages: list[str], actions: int) -> Counter[str]:
     seen: Counter[str] = Counter()
     monkey, each = MonkeyPolicy(int(device.name[-1])), -(-actions // len(pages))
-    for page in cycle(pages):  # again, for what a page that timed out has left over
+    for page in cycle(pages):  # starts over, to spend the actions that a failed page left
         left = actions - seen["actions"]
         if not left:
             return seen
@@ -232,7 +232,7 @@ def _visit(device: BrowserDevice, page: str, monkey: MonkeyPolicy, actions: int)
 
 
 def _short(action: Action) -> Action:
-    """Waits and long presses take real time: the first are cut, one in eight of the others kept."""
+    """Shorten waits and turn seven of eight long presses into taps: both take real time."""
     if isinstance(action, Wait):
         return Wait(0.05)
     rare = isinstance(action, LongPress) and int(action.x * 1000) % 8
@@ -243,7 +243,7 @@ def _short(action: Action) -> Action:
 
 
 def kill_figures(kills: int) -> dict[str, float]:
-    """Two episodes for each kill: the browser of the first is killed, the second must be whole."""
+    """Play two episodes per kill: the first loses its browser, the second must be whole."""
     lost = whole = 0
     with ExitStack() as opened:
         [device] = opened_pages(1, 1, opened)

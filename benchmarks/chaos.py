@@ -1,27 +1,27 @@
-"""Nothing acknowledged is lost, nothing is counted twice: `make chaos` kills until it knows.
+"""Kill a training run again and again; check that nothing is lost or counted twice (`make chaos`).
 
 A real training run (`distrl train`, a tiny model, collectors in processes of their own) is sent
-SIGKILLs at random moments, to one or more collectors, to the policy process where one decides for
-all of them (every other run), and to the learner itself, which is then resumed. The next strike
-comes as soon as some collectors have delivered since they were started, and hits mostly those:
-their death can lose something, and the run replaces them without a pause. Between them other things
-go wrong: phones freeze for seconds, a collector hangs (SIGSTOP), the process that collectors are
+SIGKILLs at random moments: to one or more collectors, to the policy process where one decides for
+all of them (every other run), and to the learner itself, which is then resumed. The next kill comes
+as soon as some collectors have delivered since they were started, and mostly hits those: their
+death can lose something, and the run replaces them without a pause. Between kills other faults are
+injected: phones freeze for seconds, a collector hangs (SIGSTOP), the process that collectors are
 forked from is killed, the end of the store's write-ahead log is torn as by a power cut,
-half-written files lie about in the run directory, and the disk is full for a while: really full
-where a small one may be mounted (`--disk`, needs root), else by a quota on file sizes. At last the
+half-written files are left in the run directory, and the disk is full for a while: really full
+where a small disk may be mounted (`--disk`, needs root), else by a quota on file sizes. At last the
 run is left alone and must end by itself. Then everything is counted:
 
     kills          SIGKILLs that hit a collector, the policy process or the learner
     acknowledged   trajectories whose collector was told that they are stored, by its own log
-    lost           acknowledged, and not readable in the store
+    lost           acknowledged, but not readable in the store
     doubled        ids that are in the store twice, in episodes.jsonl twice, or counted twice
-    jumps          where the metrics go back in time, leave an update out or have it twice
+    jumps          where the metrics go back in time, skip an update or have it twice
 
 Then every file of a finished run is damaged in every way (`benchmarks.damage`), and no damage may
 go unnoticed (`damage_silent`).
 
-`--add` adds the figures to those of earlier batches, so that a thousand kills may be several runs
-with seeds of their own, one after the other or side by side.
+`--add` adds the figures to those of earlier batches, so that a thousand kills can be split over
+several runs with seeds of their own, one after the other or side by side.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ SETTINGS = {
     "tasks.templates": "clock.turn_off_alarm,clock.delete_alarm",
     "devices.count": "8",
     "devices.clock": "scaled",
-    "devices.clock_speed": "100",  # a phone that freezes is given up after 3 seconds
+    "devices.clock_speed": "100",  # a frozen phone times out after 3 real seconds
     "devices.faults.freeze": "0.002",
     "agent.policy.sampling.max_new_tokens": "3",
     "collection.collectors": "8",
@@ -84,23 +84,23 @@ SETTINGS = {
     "reporting.recordings": "0",
     "reporting.line_seconds": "5",
 }
-LEARNER_SHARE = 0.15  # of the strikes; each costs a start with all its imports
-ENDING_UPDATES = 30  # that the run must still make when it is left alone
-STRUCK_AT = 4  # collectors at work, at most, when a strike comes
-YOUNG_SHARE = 0.2  # of the strikes that also hit collectors which have not delivered yet
-CYCLE_SECONDS = 0.5  # in which a collector plays and delivers: a strike comes at any moment of it
+LEARNER_SHARE = 0.15  # of the kills; each costs a process start with all imports
+ENDING_UPDATES = 30  # updates that the run must still make when it is left alone
+STRUCK_AT = 4  # at most so many collectors must be at work before the next kill
+YOUNG_SHARE = 0.2  # share of the kills that also hit collectors which have not delivered yet
+CYCLE_SECONDS = 0.5  # time to play and deliver; kills come at a random moment of it
 POLL_SECONDS = 0.05
-PATIENCE, ENDING_PATIENCE = 180.0, 600.0  # CPU seconds without any progress, and for the end
+PATIENCE, ENDING_PATIENCE = 180.0, 600.0  # CPU seconds until an awaited event, and until the end
 LONGEST_WAIT = 1800.0  # seconds
-LISTEN_SECONDS = 10.0  # for the last words of a run that has ended
+LISTEN_SECONDS = 10.0  # for the last output of a run that has ended
 
 
 @dataclass(slots=True)
 class Chaos:
-    """One run, and what was done to it."""
+    """One run, and the faults injected into it."""
 
     folder: Path
-    asked: Sequence[str]  # what follows `distrl train`
+    asked: Sequence[str]  # arguments of `distrl train`
     console: Console
     rng: random.Random
     process: subprocess.Popen[bytes] | None = None
@@ -109,14 +109,14 @@ class Chaos:
     kills: int = 0
     done: Counter[str] = field(default_factory=Counter)
     _told: Acknowledgements | None = None
-    _began_at: int = 0  # where in its log the process that runs now began
-    _was_full: bool = False  # has the disk been full for it?
-    _listener: threading.Thread | None = None  # writes down what it says
+    _began_at: int = 0  # offset in the log where the output of the current process starts
+    _was_full: bool = False  # was the disk full for the current process?
+    _listener: threading.Thread | None = None  # copies the output of the process to the log
 
     # The run ------------------------------------------------------------------------------------
 
     def start(self, *more: str) -> None:
-        """Begin the run, or go on with it."""
+        """Start the run, or resume it."""
         words = list(self.asked if self.run is None else ("--resume", str(self.run.path)))
         for each in more:
             words += ["--set", each]
@@ -137,7 +137,7 @@ class Chaos:
         self._listener.start()
 
     def _listen_to_the_end(self) -> None:
-        """Of a run that has ended: what it said last is in the log then."""
+        """Wait until the last output of an ended process is in the log."""
         if self._listener is not None:
             self._listener.join(LISTEN_SECONDS)
 
@@ -158,7 +158,7 @@ class Chaos:
         return by_log(self.run, "collector")
 
     def pids(self) -> list[int]:
-        """All processes of the run that compute."""
+        """Return all processes of the run that use the CPU."""
         assert self.process is not None
         found = [self.process.pid, *forkservers(self.process.pid)]
         if self.run is not None:
@@ -177,7 +177,7 @@ class Chaos:
             time.sleep(POLL_SECONDS)
 
     def wait_for_end(self) -> None:
-        """Of the process that runs now, however it comes."""
+        """Wait until the current process ends, with any exit code."""
         assert self.process is not None
         patience = CpuPatience(self.pids, ENDING_PATIENCE, LONGEST_WAIT)
         while self.process.poll() is None:
@@ -188,7 +188,7 @@ class Chaos:
     def last_words(self) -> str:
         return (self.folder / "log").read_text("utf-8", "replace")[-2000:]
 
-    # What happens to it -------------------------------------------------------------------------
+    # Faults -------------------------------------------------------------------------------------
 
     def torment(self, kills: int) -> None:
         began = time.monotonic()
@@ -201,7 +201,7 @@ class Chaos:
         self.done["seconds"] += round(time.monotonic() - began)
 
     def strike(self) -> None:
-        """Kill somebody, or do some other harm."""
+        """Kill the learner, the policy process or collectors, or inject another fault."""
         drawn = self.rng.random()
         if drawn < LEARNER_SHARE:
             self.kill_learner()
@@ -211,7 +211,7 @@ class Chaos:
             self.hurt_collectors()
 
     def let_it_work(self) -> None:
-        """Until some have delivered, and then a moment: what never works cannot lose anything."""
+        """Wait for some deliveries and a random moment: an idle collector has nothing to lose."""
         wanted = self.rng.randint(1, STRUCK_AT)
         self.wait_until(lambda: len(self.told.at_work()) >= wanted, f"{wanted} collectors at work")
         time.sleep(self.rng.uniform(0.0, CYCLE_SECONDS))
@@ -235,7 +235,7 @@ class Chaos:
             self.told.forget(found[each] for each in victims)
 
     def kill_policy(self) -> bool:
-        """The process that decides for all collectors; False: there is none."""
+        """Kill the process that decides for all collectors; return False if there is none."""
         assert self.run is not None
         hit = [
             self._signal(each, signal.SIGKILL, "policy_killed")
@@ -265,7 +265,7 @@ class Chaos:
         self.wait_until(lambda: self.told.look() > before, "a trajectory after a resume")
 
     def fill_the_disk(self) -> None:
-        """For a while nothing more can be written; the kernel says so to whoever tries."""
+        """Make writes fail for a while with the kernel's error for a full disk."""
         assert self.process is not None
         self.wait_until(self.collectors, "collectors")
         seconds = self.rng.uniform(1.0, 4.0)
@@ -277,7 +277,7 @@ class Chaos:
         self._was_full = True
 
     def _goes_on_after_full_disk(self) -> bool:
-        """A run whose own records cannot be written stops with a clear error, and is resumed."""
+        """Resume a run that stopped with `StorageFull` because its records could not be written."""
         self._listen_to_the_end()
         said = (self.folder / "log").read_bytes()[self._began_at :]
         if not self._was_full or b"StorageFull: " not in said:
@@ -294,10 +294,10 @@ class Chaos:
         self.done[name] += 1
         return True
 
-    # How it ends --------------------------------------------------------------------------------
+    # The end of the run -------------------------------------------------------------------------
 
     def finish(self) -> None:
-        """Leave it alone; it must come to its own end."""
+        """Stop the run, resume it undisturbed, and wait until it ends by itself."""
         assert self.process is not None
         assert self.run is not None
         self.process.send_signal(signal.SIGTERM)
@@ -331,7 +331,7 @@ class Chaos:
 
 
 def tiny_run(folder: Path, policy: str) -> list[str]:
-    """A run whose restarts cost seconds; `policy`: who decides (`engine.policy`)."""
+    """Return settings of a run that restarts in seconds; `policy` is its `engine.policy`."""
     return set_words({**SETTINGS, "agent.model": tiny_model(folder), "engine.policy": policy})
 
 
@@ -348,7 +348,7 @@ def killed_run(chaos: Chaos, kills: int) -> dict[str, float]:
 
 
 def chaos_figures(chosen: argparse.Namespace, folder: Path, console: Console) -> dict[str, float]:
-    """Kills first, then damage of files; 0 of either leaves it out."""
+    """Kill first, then damage files; 0 kills or 0 flips skip that part."""
     rng = random.Random(f"chaos/{chosen.seed}")
     figures: dict[str, float] = {}
     if chosen.kills:
@@ -370,7 +370,7 @@ def main() -> None:
     words.add_argument("--add", action="store_true", help="add up with the batches so far")
     words.add_argument("--disk", action="store_true", help="use a small disk, and fill it")
     chosen = words.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no run is left behind
     console = Console()
     with tempfile.TemporaryDirectory(prefix="distrl-chaos-") as scratch:
         folder = chosen.keep or Path(scratch)
@@ -379,7 +379,7 @@ def main() -> None:
             figures = chaos_figures(chosen, folder, console)
     for name, value in figures.items():
         console.print(f"{name:20} {value:g}", highlight=False)
-    if not chosen.kills:  # damage alone: what was killed before stays as it was counted
+    if not chosen.kills:  # damage alone: figures of earlier kills stay
         console.print(update_results("chaos", figures, "damage"))
     elif chosen.add or chosen.kills >= 200:
         batches = added("chaos", figures) if chosen.add else figures

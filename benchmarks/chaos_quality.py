@@ -1,12 +1,12 @@
-"""Does a run that is killed again and again end as well as one that is left alone?
+"""Compare the final success of a run that is killed repeatedly with an undisturbed run.
 
 `make chaos-quality` trains as the quick start does, twice, to the same number of updates: once
-undisturbed, once with SIGKILLs to collectors and to the learner, torn files and a disk that takes
-nothing for a while (`chaos`), from the beginning to four fifths of its updates. Both are then
-tested on the same unseen tasks.
+undisturbed, once with SIGKILLs to collectors and to the learner, torn files and a disk that is full
+for a while (`chaos`), from the beginning to four fifths of the updates. Both models are then tested
+on the same unseen tasks.
 
     killed_after, undisturbed_after   success on unseen tasks, with _low and _high (95 %, Wilson)
-    kills, lost, doubled, jumps       of the run that was killed, as `make chaos` counts them
+    kills, lost, doubled, jumps       of the run that was killed, counted as by `make chaos`
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from benchmarks.results_file import write_results
 from benchmarks.run_figures import run_figures
 from benchmarks.train_runs import COMMAND, set_words
 
-LAST_KILL = 0.8  # of the updates; the first comes before training has begun
+LAST_KILL = 0.8  # share of the updates over which kills are spread; the first is at update 0
 CONFIG = Path(__file__).parents[1] / "src/distrl/configs" / "quick_start.toml"
 
 
@@ -42,7 +42,7 @@ def words(updates: int) -> list[str]:
 
 
 def undisturbed(folder: Path, updates: int) -> dict[str, Any]:
-    """The result of a run that nobody touches."""
+    """Train without faults and return the run's result."""
     place = set_words({"run.directory": folder / "runs"})
     subprocess.run([*COMMAND, *words(updates), *place], check=True)
     [path] = folder.glob("runs/*/result.json")
@@ -51,7 +51,7 @@ def undisturbed(folder: Path, updates: int) -> dict[str, Any]:
 
 
 def killed(folder: Path, updates: int, kills: int, console: Console) -> Chaos:
-    """A run that is killed so often, and then comes to its own end."""
+    """Train with `kills` kills, then let the run finish."""
     chaos = Chaos(folder, words(updates), console, random.Random("chaos quality"))
     try:
         chaos.begin()

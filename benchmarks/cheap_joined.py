@@ -1,4 +1,4 @@
-"""Joined collectors without a model, in threads, for tests and figures."""
+"""Joined collectors without a model, run in threads, for tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from phonesim.tasks.fact_judge import FactJudge
 
 
 class InAThread(StopRequest):
-    """Signals are for the main thread."""
+    """A `StopRequest` without signal handlers, which only the main thread may set."""
 
     def __enter__(self) -> InAThread:
         return self
@@ -38,7 +38,7 @@ class InAThread(StopRequest):
 
 
 class DonePolicy:
-    """Says at once that it is done."""
+    """A policy that answers "done" at once."""
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
         return [Decision(Done()) for _ in observations]
@@ -67,7 +67,7 @@ def build_cheap(
 
 @dataclass
 class CheapJoined:
-    """One that runs in a thread until it ends."""
+    """A joined collector that runs in a thread until it ends."""
 
     spool: TrajectorySpool
     stop: StopRequest
@@ -84,7 +84,7 @@ def join_cheaply(
     build: Build = build_cheap,
     learner_decides: bool = False,
 ) -> CheapJoined:
-    """Start one; when `opened` is closed it is stopped, and its spool closed."""
+    """Start a joined collector; closing `opened` stops it and closes its spool."""
     opened.enter_context(client)
     opened.enter_context(spool)
     said, ended, stop = list[str](), threading.Event(), InAThread()

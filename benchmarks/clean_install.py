@@ -1,10 +1,10 @@
-"""`make bench-clean-install`: what a person gets who installs the wheel and nothing else.
+"""Check what works after installing the wheel and nothing else (`make bench-clean-install`).
 
-For each Python a virtual environment with the wheel alone, and one with the extra `learn`; in them
-`distrl doctor`, a short `distrl train quick_start`, examples 1 to 5, and a command for every extra
-that is missing. Each must end as it should, and none with a traceback; what is missing is said in a
-sentence that names the extra. Writes results/clean-install.json. Environments that are there
-already are used again, with a new wheel: `--folder`. PyTorch: `--torch` is what pip is told.
+For each Python, makes a virtual environment with the wheel alone and one with the extra `learn`,
+and runs in them `distrl doctor`, a short `distrl train quick_start`, examples 1 to 5, and one
+command for every extra that is missing. Each must end as expected and without a traceback; a
+missing extra must be named in the message. Writes results/clean-install.json. Environments in
+`--folder` are reused, with a new wheel. `--torch` is the requirement for PyTorch that pip is given.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SHORT = (
 EXAMPLES = ("random_agent", "own_policy", "own_judge_and_reward", "own_task", "own_device")
 TRAIN = EXAMPLES[2], EXAMPLES[4]
 CLI = ("-m", "distrl")
-BARE: dict[str, tuple[str, ...]] = {  # what works with the wheel alone
+BARE: dict[str, tuple[str, ...]] = {  # commands that work with the wheel alone
     "tasks": (*CLI, "tasks", "--json"),
     "configs": (*CLI, "configs"),
     "evaluate monkey": (*CLI, "evaluate", "monkey", "--episodes", "2"),
@@ -78,7 +78,7 @@ except distrl.errors.NotInstalled as error:
 """
 NEEDS_LEARN = {
     "learn: doctor": (*CLI, "doctor"),
-    "learn: plan": (*CLI, "plan", "quick_start"),  # settings of a run
+    "learn: plan": (*CLI, "plan", "quick_start"),  # reads the settings of a run
     "learn": (*CLI, "train", "quick_start"),
     "learn, in a script": ("-c", SCRIPT),
 }
@@ -86,7 +86,7 @@ NEEDS_LEARN = {
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a command ended."""
+    """The result of one command."""
 
     python: str
     installed: str
@@ -98,15 +98,15 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Installation:
-    """A virtual environment with the wheel, and maybe an extra."""
+    """A virtual environment with the wheel, with or without an extra."""
 
     python: Path
     version: str
     extra: str
-    folder: Path  # an empty one, to work in
+    folder: Path  # an empty working directory
 
     def tried(self, what: str, words: tuple[str, ...], *, missing: str = "") -> Outcome:
-        """Run a command; `missing`: the extra that it must name, rather than succeed."""
+        """Run a command. If `missing` is given, the command must fail and name that extra."""
         environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
         began = time.monotonic()
         done = subprocess.run(
@@ -175,7 +175,7 @@ def learning_outcomes(learning: Installation) -> Iterator[Outcome]:
 
 
 def figures(outcomes: list[Outcome]) -> dict[str, float]:
-    """By Python and command: seconds, or -1 where it did not end as it should."""
+    """Return seconds by Python and command, or -1 where a command did not end as expected."""
     return {
         f"{each.python}, extras: {each.installed}, {each.what}": each.seconds if each.ok else -1.0
         for each in outcomes

@@ -1,32 +1,32 @@
-"""What does a cluster cost, and how far does it scale? `make bench-cluster` answers.
+"""Measure the cost and the scaling of a cluster (`make bench-cluster`).
 
-All of it runs on real Ray nodes (raylets) on this machine, with simulated phones that wait as the
+Everything runs on real Ray nodes (raylets) on this machine, with simulated phones that wait as the
 paper's emulators do, on a scaled clock.
 
     ray_over_local    trajectories per minute of a run by the Ray engine over those of the same run
                       by the local engine: the same settings, our small model, the same phones;
                       two of each in turns, and the lowest and highest ratio of a pair
-    efficiency_N      device seconds that N phones brought home as trajectories, over those that
-                      passed: 1 if no phone ever waited for anything, and nothing was lost on the
+    efficiency_N      device seconds of the trajectories that N phones delivered, over all device
+                      seconds: 1 if no phone ever waited for anything and nothing was lost on the
                       way. 32 phones on a node: 32, 64, 128, 256 on 1, 2, 4, 8 nodes
     device_busy_256   share of the time that 256 phones on 8 nodes were at work, by their collectors
     broadcast_s       from the end of publishing (weights are on the learner's disk and in its
-                      object store) to the last of 32 collectors on 8 nodes having them, whole and
-                      checked; `broadcast_mb` is their size: the adapters of a 3B model (rank 16 on
-                      every linear layer, bf16)
-    broadcast_from_publish_s   the same from the learner's call of `publish` on: writing, waiting
-                      for the disk and offering are in it. What is in neither: the time until a
-                      collector hears of the offer (a heartbeat), and until its policy has loaded
+                      object store) until the last of 32 collectors on 8 nodes has received and
+                      checked them; `broadcast_mb` is their size: the adapters of a 3B model (rank
+                      16 on every linear layer, bf16)
+    broadcast_from_publish_s   the same from the learner's call of `publish` on, which adds writing,
+                      waiting for the disk and offering. Neither includes the time until a
+                      collector hears of the offer (a heartbeat), nor until its policy has loaded
                       the tensors
     broadcast_ray_alone_s      as many bytes by `ray.get` alone, in turns with it. Of all three keys
                       the best of three: the nodes share one machine
-    policy_per_node_… one policy for all collectors of a node beside one for each (`node_policy`):
-                      `speed` and `memory`, both as a ratio
+    policy_per_node_… one policy for all collectors of a node against one for each
+                      (`node_policy`): `speed` and `memory`, both as a ratio
 
-Where phones are many, the policy answers at once and ends its episodes as the paper's does
+For many phones, the policy answers at once and ends its episodes as the paper's does
 (`async_collection`); collector, sender, registry, store and Ray are those of every run. The paper's
-own curve comes to 53 % of its ideal at 192 vCPU. `--quick` sees that it runs, and writes nothing;
-`--broadcast` measures that part alone.
+own curve reaches 53 % of its ideal at 192 vCPU. `--quick` is a smoke test and writes nothing;
+`--broadcast` measures only that part.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ from phonesim.tasks.task_sets import template_names
 PHONES_PER_NODE = 32
 SIZES = (1, 2, 4, 8)  # nodes
 SPEED = 4.0  # device seconds per real second: two cores draw the screens of 256 phones
-WARM_UP, SECONDS = 45.0, 60.0  # real ones: until phones are out of step, and what is counted
+WARM_UP, SECONDS = 45.0, 60.0  # real ones: until phones are out of step; then counted
 READERS_PER_NODE, ADAPTER_MB = 4, 74.0
 PAPER_EFFICIENCY = 0.53
 GROUPS = {"measure": 1, "deliver": 16, "talk": 8}
@@ -91,7 +91,7 @@ GROUPS = {"measure": 1, "deliver": 16, "talk": 8}
 
 
 class BenchBuild:
-    """Collectors with many phones and a policy that costs nothing."""
+    """Builds a collector with many phones and a policy that takes no time."""
 
     def __init__(self, phones: int) -> None:
         self._phones = phones
@@ -126,7 +126,7 @@ class BenchBuild:
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What so many phones came to."""
+    """The result for one number of phones."""
 
     efficiency: float
     device_busy: float
@@ -134,7 +134,7 @@ class Measured:
 
 
 class CountingLearner:
-    """Takes in what comes, durably, as every learner does, and learns nothing."""
+    """Stores and counts trajectories durably, as every learner does, without training."""
 
     def __init__(self, folder: str, collectors: int) -> None:
         self._run = RunDirectory(Path(folder))
@@ -183,7 +183,7 @@ class CountingLearner:
         return self._registry
 
     def _drain(self, seconds: float) -> tuple[float, int]:
-        """Device seconds of what arrives within so many real ones, and how many there were."""
+        """Take arrivals for so many real seconds; return their device seconds and their number."""
         total, count, until = 0.0, 0, time.monotonic() + seconds
         while (left := until - time.monotonic()) > 0.0:
             self._arrivals.wait(left)
@@ -193,9 +193,9 @@ class CountingLearner:
         return total, count
 
     def _use(self) -> tuple[float, float]:
-        """Seconds that phones were at work, and all their seconds."""
+        """Return the seconds that phones were at work, and all their seconds."""
         assert self._registry is not None
-        time.sleep(2.5)  # so that every collector has told how it stands
+        time.sleep(2.5)  # until every collector has sent a report
         seconds = self._registry.phone_seconds()
         return seconds.get("reset", 0.0) + seconds.get("act", 0.0), sum(seconds.values())
 
@@ -220,7 +220,7 @@ class CountingLearner:
 
 
 def counting_learner() -> Any:
-    """The actor class."""
+    """Return the Ray actor class of `CountingLearner`."""
     import ray
 
     for name, group in {
@@ -233,7 +233,7 @@ def counting_learner() -> Any:
 
 
 def measure_phones(nodes: int, phones: int, warm_up: float, seconds: float) -> Measured:
-    """So many nodes with so many phones each, a collector on each."""
+    """Measure phones on so many nodes, with one collector and `phones` phones on each."""
     with ray_nodes(nodes, phones), tempfile.TemporaryDirectory() as folder:
         import ray
 
@@ -257,18 +257,20 @@ def measure_phones(nodes: int, phones: int, warm_up: float, seconds: float) -> M
 
 
 class Reader:
-    """A collector, as far as weights go."""
+    """The part of a collector that receives weights: it keeps the newest, as its receiver does."""
 
-    def fetch(self, offer: Any) -> int:
+    def __init__(self) -> None:
         from distrl.engine.ray.weight_broadcast import WeightReceiver
 
-        weight_receiver = WeightReceiver()
-        weight_receiver.fetch(offer)
-        found = weight_receiver.newer_than(-1)
+        self._receiver = WeightReceiver()
+
+    def fetch(self, offer: Any) -> int:
+        self._receiver.fetch(offer)
+        found = self._receiver.newer_than(-1)
         assert found is not None
         for tensor in found[0].values():
-            tensor.flatten()[:1].item()  # it is there, not only promised
-        return weight_receiver.version
+            tensor.flatten()[:1].item()  # read it, to be sure that it has arrived
+        return self._receiver.version
 
     def fetch_bytes(self, content: tuple[Any]) -> int:
         import ray
@@ -276,20 +278,18 @@ class Reader:
         return int(ray.get(content[0])[-1])
 
     def close(self) -> None:
-        from distrl.engine.ray.weight_broadcast import WeightReceiver
-
-        WeightReceiver().close()
+        self._receiver.close()
 
 
 class Publishing:
-    """A learner, as far as weights go."""
+    """The part of a learner that publishes weights."""
 
     def __init__(self, folder: str, megabytes: float) -> None:
         self._store = WeightStore(Path(folder), framework="np")
         self._megabytes = megabytes
 
     def publish(self, version: int) -> tuple[Any, float]:
-        """What is offered, and when publishing began, by the clock of this machine."""
+        """Publish; return the offer and the start of publishing by this machine's clock."""
         from distrl.engine.ray.weight_broadcast import WeightBroadcast
 
         rng = np.random.default_rng(version)
@@ -311,8 +311,8 @@ class Publishing:
 
 
 def measure_broadcast(nodes: int, megabytes: float) -> tuple[float, float, float]:
-    """Seconds until the last reader has them: once published, from `publish` on, and of as many
-    bytes by `ray.get` alone. Of each the best of three, in turns, after one to warm up.
+    """Return seconds until the last reader has the weights, after publishing and from `publish` on;
+    and for as many bytes by `ray.get` alone. Each is the best of three, in turns, after a warm-up.
     """
     with ray_nodes(nodes, READERS_PER_NODE), tempfile.TemporaryDirectory() as folder:
         import ray
@@ -356,7 +356,7 @@ def broadcast(*, quick: bool) -> dict[str, float]:
 
 
 def measure(console: Console, *, quick: bool) -> Iterator[dict[str, float]]:
-    """One part after the other, so that each is kept whatever becomes of the next."""
+    """Measure one part after the other, so that a later failure keeps the earlier figures."""
     warm_up, seconds = (6.0, 10.0) if quick else (WARM_UP, SECONDS)
     for nodes in SIZES[:2] if quick else SIZES:
         found = measure_phones(nodes, PHONES_PER_NODE, warm_up, seconds)

@@ -1,29 +1,30 @@
-"""What must a critic read to know whether a task will be done? `make bench-critic` answers.
+"""Find the inputs from which a critic predicts success best (`make bench-critic`).
 
 Heads of the critic's own kind (`agent.critic`) are trained on half of the trajectories that the
 starter played (`critic_data`), with cross-entropy against their success, each on one kind of input:
 
     state            what the critic reads today: the decoder's state before its first word
-    state_pooled     and the encoder's states, pooled over the screen and over the prompt
-    pooled           those alone
-    words            the words of the instruction alone, as a bag
+    state_pooled     that, and the encoder's states, pooled over the screen and over the prompt
+    pooled           the pooled states alone
+    words            the words of the instruction alone, as a bag of words
     state_words      what it reads today, and the words
     instruction_words   the same two, as the critic reads them with that setting: each bag scaled to
-                     the length 1, in place of one standard deviation of the data
+                     length 1 instead of one standard deviation of the data
     all              all of it, with the number of the step
-    …_more           the best of them, for four times as many steps of the optimiser
+    …_more           the same input, for four times as many steps of the optimiser
 
-Shown is the Brier score of the other half, whose base rate (success on the training half) has
-p·(1 − p); `gain` is the share of it that is gone, `template` what the mean of each template would
-gain. Trajectories are split, not steps. Five splits; mean, and the lowest of them. A third of all
-trajectories takes no part in that: the best input is chosen without them, trained on all others,
-and `chosen_test_gain` is what it gains on them, with a 95 % interval over trajectories, beside
-`state_test_gain`, `instruction_words_test_gain` and `template_test_gain`. `…_new_templates_gain`:
-trained on half of the templates and tested on the others, which says whether a head knows more than
-which template it is. In training goes what gains 0.3 or more on the third.
+The measure is the Brier score on the other half. The base rate (success on the training half)
+scores p·(1 − p); `gain` is the share of that score that the head removes, and `template` what the
+mean of each template would gain. Trajectories are split, not steps. Five splits; mean, and the
+lowest of them. A third of all trajectories takes no part in that: the best input is chosen without
+them, trained on all others, and `chosen_test_gain` is what it gains on them, with a 95 % interval
+over trajectories, beside `state_test_gain`, `instruction_words_test_gain` and `template_test_gain`.
+`…_new_templates_gain`: trained on half of the templates and tested on the others, which says
+whether a head knows more than the template. An input that gains 0.3 or more on the third is used in
+training.
 
-`--data DIR` holds what was played (`--collect N` plays N trajectories more, a few minutes of a core
-for 200). Writes results/critic.json.
+`--data DIR` holds the played trajectories (`--collect N` plays N more, a few minutes of a core for
+200). Writes results/critic.json.
 """
 
 from __future__ import annotations
@@ -47,10 +48,10 @@ STEPS = 300  # of the optimiser
 MORE = 4  # times as many
 BATCH = 128  # turns
 RATE = 1e-3  # as in training
-CHUNK = 40  # trajectories that are kept at once
-TEST_SHARE = 1 / 3  # of the trajectories, for the last word
+CHUNK = 40  # trajectories per file
+TEST_SHARE = 1 / 3  # share of the trajectories held out for the final test
 RESAMPLES = 2000
-TEST_SEED = 1_000  # none of those that choose
+TEST_SEED = 1_000  # differs from the seeds of the splits that choose
 
 Inputs = Callable[[CriticData], Floats]  # [N, features]
 INPUTS: dict[str, Inputs] = {
@@ -64,11 +65,11 @@ INPUTS: dict[str, Inputs] = {
     ),
 }
 
-BUILT = "instruction_words"  # the critic with that setting; it does not read one row of features
+BUILT = "instruction_words"  # this critic takes the words as a separate input
 
 
 def _side_by_side(*parts: Floats) -> Floats:
-    """Each part scaled to one size: heads begin with a norm over all of them."""
+    """Scale each part to one standard deviation, since heads begin with a norm over all of them."""
     scaled = [part / (part.std() + 1e-6) for part in parts]
     return np.concatenate(scaled, axis=1)
 
@@ -78,19 +79,19 @@ def _progress(data: CriticData) -> Floats:  # [N, 2]
 
 
 def some_of(names: np.ndarray, of_steps: np.ndarray, share: float, seed: int) -> np.ndarray:
-    """Which steps belong to a share of the names, drawn by the seed."""
+    """Return the mask of the steps that belong to a share of the names, drawn by the seed."""
     drawn = np.random.default_rng(seed).permutation(np.unique(names))
     return np.isin(of_steps, drawn[: int(len(drawn) * share)])
 
 
 def halves(data: CriticData, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Which steps are trained on and which are held out: whole trajectories, half of them each."""
+    """Return the masks of the training and the held-out half; trajectories stay whole."""
     trained = some_of(data.trajectory, data.trajectory, 0.5, seed)
     return trained, ~trained
 
 
 def held_out_brier(inputs: Floats, success: Floats, trained: np.ndarray, steps: int) -> float:
-    """Of a critic that was trained on some steps, on the others."""
+    """Return the Brier score on the held-out steps of a critic trained on the others."""
     return float(held_out_errors(inputs, success, trained, steps).mean())
 
 
@@ -101,7 +102,7 @@ def held_out_errors(
     steps: int,
     bags: Floats | None = None,  # [N, slots]: words that the critic reads by its own setting
 ) -> Floats:  # [held out]
-    """The squared error of each."""
+    """Return the squared error of each held-out step."""
     seen, wanted = torch.from_numpy(inputs), torch.from_numpy(success)
     words = torch.from_numpy(np.zeros((len(inputs), 0), np.float32) if bags is None else bags)
     critic = _trained(seen[trained], words[trained], wanted[trained], steps)
@@ -127,12 +128,12 @@ def _trained(seen: Tensor, words: Tensor, wanted: Tensor, steps: int) -> Critic:
 
 
 def template_brier(data: CriticData, trained: np.ndarray) -> float:
-    """Of the mean success of each template."""
+    """Return the Brier score of predicting the mean success of each template."""
     return float(template_errors(data, trained).mean())
 
 
 def template_errors(data: CriticData, trained: np.ndarray) -> Floats:
-    """Of the mean success of each template, one trajectory of the base rate added to it."""
+    """Return squared errors of each template's mean, smoothed by five steps of the base rate."""
     base = float(data.success[trained].mean())
     means: dict[str, float] = {}
     for template in np.unique(data.template):
@@ -168,7 +169,7 @@ def measure(data: CriticData, splits: int = SPLITS) -> dict[str, float]:
 
 
 def gains_of(data: CriticData, splits: int) -> dict[str, list[float]]:
-    """Of every input, split by split."""
+    """Return the gain of every input on every split."""
     gains: dict[str, list[float]] = {}
     for seed in range(splits):
         trained, _ = halves(data, seed)
@@ -181,7 +182,7 @@ def gains_of(data: CriticData, splits: int) -> dict[str, list[float]]:
 
 
 def on_the_test(data: CriticData, trained: np.ndarray, name: str, label: str) -> dict[str, float]:
-    """The gain on what was not trained on, and its interval: trajectories drawn again and again."""
+    """Return the held-out gain of an input, with a bootstrap interval over trajectories."""
     number = data.trajectory[~trained]
     sums = [
         np.bincount(number, weights=errors)
@@ -196,13 +197,13 @@ def on_the_test(data: CriticData, trained: np.ndarray, name: str, label: str) ->
 
 
 def base_errors(data: CriticData, trained: np.ndarray) -> Floats:
-    """Of the mean success of what was trained on."""
+    """Return squared errors of predicting the mean success of the training steps."""
     errors: Floats = np.square(data.success[trained].mean() - data.success[~trained])
     return errors
 
 
 def errors_of(data: CriticData, trained: np.ndarray, name: str) -> Floats:
-    """Of an input by its name, `…_more` with more steps; or of the means of templates."""
+    """Return squared errors of an input (`…_more`: more steps) or of `template`."""
     if name == "template":
         return template_errors(data, trained)
     steps = MORE * STEPS if name.endswith("_more") else STEPS
@@ -218,7 +219,7 @@ def _only(data: CriticData, rows: np.ndarray) -> CriticData:
 
 
 def collect_more(directory: Path, count: int) -> None:
-    """Play so many more, and keep them a few at a time."""
+    """Play `count` more trajectories, written to files of `CHUNK`."""
     for number in range(-(-count // CHUNK)):
         seed, begun = len(list(directory.glob("*.npz"))), time.monotonic()
         some = collect(min(CHUNK, count - number * CHUNK), seed)

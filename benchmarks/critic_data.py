@@ -1,11 +1,11 @@
-"""What the starter's critic could read, step by step, with what came of it: kept on a disk.
+"""What the starter's critic could read at each step, with the outcome of the episode, on disk.
 
-Trajectories of the starter on the simulated phone, of some templates of each family, so that each
-comes several times as it does in training; in turns of templates that were demonstrated to it and
-of such that never were, which is where it is trained by reward. For every step: the state that
-the critic reads today, the encoder's states pooled over what is on the screen and over the words of
-the prompt, the instruction, and how far the episode is. Encodings are those made to decide, so that
-no screen is read twice.
+The starter plays templates of each family on the simulated phone. There are few templates, so that
+each comes several times, as in training. Collections alternate between demonstrated templates and
+undemonstrated ones, on which it is trained by reward. Kept for every step: the state that the
+critic reads today, the encoder's states pooled over the screen and over the words of the prompt,
+the instruction, and the step number. The encodings are those of the decisions, so no screen is
+encoded twice.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Floats = NDArray[np.float32]
 PHONES = 16
 TEMPLATES = 12  # of each family and split
 SPLITS: tuple[Split, ...] = ("train", "undemonstrated")
-WORD_SLOTS = 512  # that the words of instructions are sorted into
+WORD_SLOTS = 512  # hash slots for the words of instructions
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +46,12 @@ class CriticData:
     trajectory: NDArray[np.int64]  # [N]
     template: NDArray[np.str_]  # [N]
     step: Floats  # [N], from 0
-    limit: Floats  # [N]: steps that the task allows
-    success: Floats  # [N]: of the trajectory
+    limit: Floats  # step limit of the task
+    success: Floats  # 1 if the trajectory succeeded
     state: Floats  # [N, width]: of the decoder, before its first word
-    screen: Floats  # [N, 2·width]: mean and maximum over what is on the screen
-    prompt: Floats  # [N, 2·width]: and over the words of the prompt
-    words: Floats  # [N, WORD_SLOTS]: of the instruction
+    screen: Floats  # mean and maximum over the items on the screen
+    prompt: Floats  # the same over the words of the prompt
+    words: Floats  # bag of words of the instruction
 
     def save(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -64,7 +64,7 @@ class CriticData:
 
 
 class _Reading:
-    """A policy that keeps, in the order of decisions, what a critic could read."""
+    """A policy that keeps, for every observation, what a critic could read."""
 
     def __init__(self, policy: VlmPolicy) -> None:
         self._policy = policy
@@ -106,7 +106,7 @@ def _pooled(states: Tensor, mask: Tensor) -> Tensor:  # [n, k, width], [n, k] ->
 
 
 def collect(trajectories: int, seed: int = 0) -> CriticData:
-    """Play, and keep what a critic could have read; the seed says of which split, too."""
+    """Play and return what a critic could have read; the seed also selects the split."""
     split = SPLITS[seed % len(SPLITS)]
     reading = _Reading(open_policy("starter", VlmSettings(device="cpu")))
     phones = [SimulatedDevice(f"critic-{number}") for number in range(PHONES)]
@@ -118,7 +118,7 @@ def collect(trajectories: int, seed: int = 0) -> CriticData:
 
 
 def chosen_templates(split: Split) -> list[str]:
-    """The same for everybody, drawn among all."""
+    """Return a fixed random sample of the split's templates, the same in every collection."""
     rng = random.Random("critic_data")
     names = [template_names(split, family) for family in CORE_FAMILIES]
     return [name for each in names for name in rng.sample(each, min(TEMPLATES, len(each)))]
@@ -149,7 +149,7 @@ def _column(rows: Sequence[dict[str, object]], name: str) -> Any:
 
 
 def joined(parts: Sequence[CriticData]) -> CriticData:
-    """Several collections as one; their trajectories are numbered on."""
+    """Concatenate collections; trajectory numbers are shifted to stay unique."""
     columns = {
         name: np.concatenate([getattr(part, name) for part in parts])
         for name in CriticData.__slots__

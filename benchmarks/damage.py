@@ -1,16 +1,16 @@
-"""Every file of a finished run damaged in every way, and what is made of it.
+"""Damage every file of a finished run in every way, and check how its readers react.
 
-A small run with every kind of file (`whole_run`), the copy of it on a second machine and the spool
-of a joined collector are copied, one file is damaged (a flipped bit, a cut, zeros, random bytes, or
-it is removed), and all that reads it reads the copy: the report, the trajectories as a corpus, the
-policies as models, the cache of a judge, the identity that collectors join by, the spool, and
-`distrl train --resume`, with `--accept-losses` where it asks for that. Each is compared with what
-the whole run gives:
+The subject is a small run with every kind of file (`whole_run`), its copy on a second machine and
+the spool of a joined collector. In a copy of these, one file is damaged (a flipped bit, a cut,
+zeros, random bytes, or removed), and every reader of that file reads the copy: the report, the
+trajectories as a corpus, the policies as models, the cache of a judge, the identity that collectors
+join by, the spool, and `distrl train --resume`, with `--accept-losses` where it asks for that. The
+result is compared with that of the whole run:
 
-    repaired   the same; the damage was in nothing that is needed, or was made good
-    reported   something else, and the report, the result or a sentence says what is missing
+    repaired   the same; the damage was in nothing that is needed, or was repaired
+    reported   something else, and the report, the result or a message says what is missing
     refused    a typed error
-    silent     something else without a word, or an error that is not ours: a mistake in DistRL
+    silent     something else without a message, or an untyped error: a bug in DistRL
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ Outcome = Literal["repaired", "reported", "refused", "silent"]
 WORST: tuple[Outcome, ...] = ("repaired", "reported", "refused", "silent")
 RESUMED = ("evaluation.after=0",)  # nothing is played: a resume costs a second
 GONE = "this picture is gone or damaged"
-TIMED = (  # differ from one resume to the next
+TIMED = (  # figures that differ from one resume to the next
     "wall_s", "training_s", "phone_time", "learner_time", "phones_waiting_share", "crc32",
 )  # fmt: skip
 
@@ -69,13 +69,13 @@ def flipped(data: bytes, at: int, rng: random.Random) -> bytes:
 
 
 def zeroed(data: bytes, at: int) -> bytes:
-    """As a block that a disk has lost."""
+    """Zero up to 512 bytes, as a lost disk block does."""
     end = min(len(data), at + 512)
     return data[:at] + bytes(end - at) + data[end:]
 
 
 def damages(data: bytes, rng: random.Random, flips: int) -> dict[str, bytes | None]:
-    """Contents by what was done; None: the file is removed."""
+    """Return damaged contents by the kind of damage; None means that the file is removed."""
     if not data:
         return {"random bytes": rng.randbytes(64), "removed": None}
     size = len(data)
@@ -84,7 +84,7 @@ def damages(data: bytes, rng: random.Random, flips: int) -> dict[str, bytes | No
         f"bit flipped at {at}": flipped(data, at, rng) for at in places
     }
     ways |= {f"cut to {at}": data[:at] for at in (0, size // 2, size - 1, rng.randrange(size))}
-    if b"\n" in data[:-1]:  # a log that ends with a whole line tells nothing of those after it
+    if b"\n" in data[:-1]:  # a log cut at a line end does not show that lines are missing
         at = data.rindex(b"\n", 0, -1) + 1
         ways[f"cut to {at}, without the last line"] = data[:at]
     at = rng.randrange(size)
@@ -97,10 +97,10 @@ def damages(data: bytes, rng: random.Random, flips: int) -> dict[str, bytes | No
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What a reader made of a run: equal digests are equal results."""
+    """The result of one reader; equal digests mean equal results."""
 
     digest: str
-    said: str = ""  # sentences on what is missing
+    said: str = ""  # messages about missing data
 
 
 def read_report(world: World) -> Reading:
@@ -130,7 +130,7 @@ def read_best_policy(world: World) -> Reading:
 
 
 def read_best_weights(world: World) -> Reading:
-    """Export them once more, as at the end of a run."""
+    """Export the best weights once more, as at the end of a run."""
     said: list[str] = []
     shutil.rmtree(world.run.best_policy)
     policy = load_policy(str(world.run.path), device="cpu", greedy=True)
@@ -141,7 +141,7 @@ def read_best_weights(world: World) -> Reading:
 
 
 def read_judge_cache(world: World) -> Reading:
-    """The verdicts of before; what is not there is asked again."""
+    """Look up the earlier verdicts; a missing one would be asked again."""
     missing = [f"{each.name} {each.reason}" for each in read_story(world.run).losses]
     with logged() as said, JudgeCache(world.run.judge_cache) as cache:
         found = [cache.find(key, JUDGE) for key in QUESTIONS]
@@ -149,7 +149,7 @@ def read_judge_cache(world: World) -> Reading:
 
 
 def read_join(world: World) -> Reading:
-    """Who the learner is to those who join, and who has joined."""
+    """Return the learner's identity for joining collectors, and the members that have joined."""
     missing = [f"{each.name} {each.reason}" for each in read_story(world.run).losses]
     identity = Identity.in_folder(world.run.path / "join")
     known = (identity.fingerprint, identity.token(), read_members(world.run.path / MEMBERS))
@@ -157,7 +157,7 @@ def read_join(world: World) -> Reading:
 
 
 def read_spool(world: World) -> Reading:
-    """What a joined collector would deliver, and under which name."""
+    """Return what a joined collector would deliver, and its member id."""
     with logged() as said, TrajectorySpool(world.spool, max_waiting=9) as spool:
         member = spool.member
         spool.begin("run")
@@ -168,7 +168,7 @@ def read_spool(world: World) -> Reading:
 
 
 def read_copy(world: World) -> Reading:
-    """A copy is no run of its own: only whoever accepts losses may resume it."""
+    """Resume the run's copy, which must be refused unless losses are accepted."""
     if not world.copy.path.exists():
         return Reading("no Ray, no copy")
     try:
@@ -180,7 +180,7 @@ def read_copy(world: World) -> Reading:
 
 @contextmanager
 def logged() -> Iterator[list[str]]:
-    """Warnings and errors as a person sees them in the terminal."""
+    """Collect the warnings and errors that a user would see in the terminal."""
     said: list[str] = []
     listener = logging.Handler(logging.WARNING)
     listener.emit = lambda record: said.append(record.getMessage())  # type: ignore[method-assign]
@@ -197,7 +197,7 @@ def resume(world: World) -> Reading:
 
 
 def resume_run(run: RunDirectory, *, accept_losses: bool = False) -> Reading:
-    """Resume it to its end, and read everything that it has then."""
+    """Resume the run to its end, and return everything that it then contains."""
     output = Console(file=io.StringIO(), width=1000)
     run_command(output, None, RESUMED, run.path, dry_run=False, accept_losses=accept_losses)
     result = json.loads(run.result.read_text("utf-8"))
@@ -242,11 +242,11 @@ READERS: dict[str, Callable[[World], Reading]] = {
     "copy": read_copy,
     "resume": resume,
 }
-SHOWN = ("config.toml", "progress.json", "result.json", "card.json")  # by the report, and logs
+SHOWN = ("config.toml", "progress.json", "result.json", "card.json")  # the report reads them
 
 
 def readers_of(file: str) -> tuple[str, ...]:
-    """Who reads a file; a resume comes last, since it changes the run."""
+    """Return the readers of a file; a resume comes last, since it changes the run."""
     place, _, name = file.partition("/")
     folder, _, rest = name.partition("/")
     if place != "run":
@@ -256,7 +256,7 @@ def readers_of(file: str) -> tuple[str, ...]:
     if not rest:
         return ("report", "resume") if name.endswith(".jsonl") or name in SHOWN else ("resume",)
     return {
-        "policy": ("policy",),  # a resume writes it anew
+        "policy": ("policy",),  # a resume rewrites it
         "best_policy": ("best policy",),
         "best_weights": ("best weights",),
         "join": ("join", "resume"),
@@ -270,7 +270,7 @@ def readers_of(file: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One damage of one file, and what became of it."""
+    """One damage of one file, and its outcome."""
 
     file: str
     way: str
@@ -279,7 +279,7 @@ class Case:
 
 
 class DamagedRuns:
-    """Copies of a whole run, each damaged once and read by everything."""
+    """Copies of a whole run, each with one damage, read by every reader of the file."""
 
     def __init__(self, folder: Path, whole: World) -> None:
         self._folder = folder
@@ -290,13 +290,13 @@ class DamagedRuns:
         return (self._whole.path / name).read_bytes()
 
     def cases(self, rng: random.Random, flips: int) -> Iterator[Case]:
-        """Every damage of every file."""
+        """Yield every damage of every file."""
         for name in self._whole.files():
             for way, content in damages(self.content(name), rng, flips).items():
                 yield self.case(name, way, content)
 
     def case(self, name: str, way: str, content: bytes | None) -> Case:
-        """Damage one file of a copy; the outcome is the worst that any reader makes of it."""
+        """Damage one file of a copy; the outcome is the worst among its readers."""
         for reader in set(readers_of(name)) - self._expected.keys():
             self._expected[reader] = READERS[reader](self._copy())
         found = {reader: self._outcome(reader, name, content) for reader in readers_of(name)}
@@ -340,7 +340,7 @@ class DamagedRuns:
 def damage_figures(
     folder: Path, rng: random.Random, flips: int, say: Callable[[str], None]
 ) -> dict[str, float]:
-    """Damage every file of a run; the figures of `make chaos`."""
+    """Damage every file of a run; return these figures of `make chaos`."""
     folder.mkdir(parents=True, exist_ok=True)
     whole = whole_run(folder)
     runs = DamagedRuns(folder / "copies", whole)

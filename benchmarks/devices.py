@@ -1,16 +1,17 @@
-"""One policy on every kind of device: `make bench-devices` plays it and shows one table.
+"""Compare one policy on every kind of device (`make bench-devices`).
 
     phone      the simulated phone, unseen tasks of templates that were demonstrated
     adb        the same tasks on phones that another process serves, through a real adb
-    quick      the simulated phone, unseen tasks of the quick start's templates, demonstrated never
+    quick      the simulated phone, unseen tasks of the quick start's undemonstrated templates
     pages      MiniWoB++ in Chromium, the pages of `distrl train miniwob`, seeds for tests
 
 Greedy, the same tasks for every model. `--models NAME=RUN …` measures runs beside the starter: what
 was learned on one kind of device, and what it changed on the others (`NAME_gain_ENVIRONMENT`,
-paired by tasks, 95 %). Without Chromium or MiniWoB's pages that environment is left out, and said.
+paired by tasks, 95 %). Without Chromium or MiniWoB's pages that environment is left out, with a
+message.
 
-`phone` and `adb` show the same pixels, so that a difference between them is a fault of the adb path
-and says nothing of transfer. Writes results/devices.json.
+`phone` and `adb` show the same pixels: a difference between them is a fault of the adb path and
+says nothing about transfer. Writes results/devices.json.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ PHONES = 4
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """An environment and the split that is played there."""
+    """An environment and the split that is played in it."""
 
     config: TrainingConfig
     split: Split = "test"
@@ -47,7 +48,7 @@ class Measured:
 
 @contextmanager
 def environments() -> Iterator[dict[str, Measured]]:
-    """All of them by name; the served phones are there until the end."""
+    """Open all environments, by name; served phones stay connected until the end."""
     with adb_server() as server, connected_phones(server, PHONES) as serials:
         adb = (
             "devices.kind=adb",
@@ -72,7 +73,7 @@ def played(model: str, measured: Measured, episodes: int) -> list[Outcome]:
 
 
 def successes(outcomes: Sequence[Outcome]) -> dict[str, bool]:
-    """By task; episodes that nobody judged do not count."""
+    """Return the success of each task; episodes without a verdict do not count."""
     judged = [each for each in outcomes if each.ending.judged]
     return {each.task.id: each.ending is Ending.SUCCESS for each in judged}
 
@@ -80,7 +81,7 @@ def successes(outcomes: Sequence[Outcome]) -> dict[str, bool]:
 def figures_of(
     model: str, environment: str, outcomes: Sequence[Outcome], before: Sequence[Outcome] = ()
 ) -> dict[str, float]:
-    """Success and its interval; and the paired gain over the starter, where it was measured."""
+    """Return success with its interval, and the paired gain over the starter if it was measured."""
     rate = success_rate(outcomes)
     low, high = rate.interval
     name = f"{model}_{environment}"

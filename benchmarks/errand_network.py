@@ -1,8 +1,8 @@
-"""Who runs errands: what it was taught stays, and a small network over it learns the rest.
+"""An errand policy that is a small network: the taught logits plus a learned correction.
 
-The network reads the kind of page that is open, what is on top and the word that counts there, and
-adds to the logits that were taught. So, unlike in a table, whatever is learned about one page moves
-what is done on others, as in a large model. The critic is another one of the same kind.
+The network reads the kind of the open page, the entry on top and the word of the errand that counts
+there; its output is added to the taught logits. So, unlike in a table, learning about one page also
+changes the answers on others, as in a large model. The critic is another network of the same kind.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from distrl.agent.trainable_policy import Scores
 from distrl.records import Observation
 
 HIDDEN = 64
-KINDS, ENTRIES = DEPTH + 3, max(SIZES) + 1  # the last entry: nothing
+KINDS, ENTRIES = DEPTH + 3, max(SIZES) + 1  # the last entry of `ENTRIES`: none
 
 
 class ErrandNetwork(ErrandPolicy):
-    """Implements `TrainablePolicy`. It begins exactly as `taught_policy` does."""
+    """Implements `TrainablePolicy`. Its initial answers are those of `taught_policy`."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(seed)
@@ -84,7 +84,7 @@ class ErrandNetwork(ErrandPolicy):
 
 
 def _features() -> Tensor:  # [rows, features]
-    """Kind, what is on top, and the word: one of each, or nothing."""
+    """Return one-hot features of each row: the kind, the entry on top, and the word (or none)."""
     columns = []
     for kind, *rest in row_names():
         top, word = (rest[0], rest[1]) if len(rest) == 2 else (ENTRIES - 1, *rest, ENTRIES - 1)[:2]
@@ -96,7 +96,7 @@ def _features() -> Tensor:  # [rows, features]
 
 
 def _network(outputs: int, seed: int) -> Sequential:
-    """It says nothing at first: 0 for everything. The same for everybody."""
+    """Return a network whose output is 0 at first, and the same for the same seed."""
     first, last = Linear(KINDS + 2 * ENTRIES, HIDDEN), Linear(HIDDEN, outputs)
     rng = torch.Generator().manual_seed(seed)
     with torch.no_grad():

@@ -1,16 +1,17 @@
-"""A phone of pages, where an errand is four right taps and a word: small, quick, and learnable.
+"""A simulated phone of pages for errands of four right taps and a word: small, fast, learnable.
 
     launcher ──app──► its page ──section──► list ──item──► item ──option──► page ──"done"──► success
-                      a wrong tap leads astray; Back leads out again, page by page
+                      a wrong tap opens a wrong page; each Back closes one page
 
 An errand names an app, a section, an item and an option. Layouts differ: which place of a page
-opens what must be learned for each page and word. Taps miss now and then, and pop-ups stand in the
-way until Back is pressed. So 480 errands are made of 81 things to know, and whoever has learned
-those from some errands can run the others: a third is held out (`HELD_OUT`) and never played.
+opens which entry must be learned for each page and word. Some taps miss, and a pop-up covers the
+page until Back is pressed. So 480 errands consist of 81 things to know, and a policy that has
+learned those from some errands can run the others: a third is held out (`HELD_OUT`) and never
+played.
 
 Waits are the paper's (`latency.PAPER_EMULATOR`), on a clock that is only accounted; `stations` adds
 what its workers also wait for at each step: image features, the policy and the evaluator.
-How well a policy does is known exactly (`errand_success`).
+`errand_success` computes the success rate of a policy exactly.
 """
 
 from __future__ import annotations
@@ -54,15 +55,15 @@ Tokens = tuple[int, int]
 
 SIZES = (6, 5, 4, 4)  # apps; sections of each; items; options
 DEPTH = len(SIZES)
-ASTRAY, IN_FRONT = DEPTH + 1, DEPTH + 2  # kinds of rows beside the depths
-PLACES = 8  # that can be tapped
+ASTRAY, IN_FRONT = DEPTH + 1, DEPTH + 2  # kinds of rows beside the depths: a wrong page, a pop-up
+PLACES = 8  # places of a page that can be tapped
 STEP_LIMIT = 10
 TAP_WORKS, POP_UP = 0.95, 0.1
-SKIPPED_EVALUATIONS = 0.3  # a frame that was seen before
+SKIPPED_EVALUATIONS = 0.3  # share of steps whose frame was seen before, which the evaluator skips
 WORDS = 4
 TAPS: tuple[Action, ...] = tuple(Tap((place + 0.5) / PLACES, 0.5) for place in range(PLACES))
-TAUGHT = (1.5, 3.0)  # logits that an answer is ahead at first
-MISLED = 0.4  # of what was taught, by a tap somewhere
+TAUGHT = (1.5, 3.0)  # range of the logits added to an answer at first
+MISLED = 0.4  # share of rows where a random tap gets such logits as well
 BACK, DONE, HOME = (2, 0), (2, 1), (2, 2)
 ANSWERS: dict[tuple[int, ...], Action] = {
     **{divmod(place, WORDS): tap for place, tap in enumerate(TAPS)},
@@ -76,7 +77,7 @@ ANSWERS: dict[tuple[int, ...], Action] = {
 
 
 def _task(goal: Page, number: int) -> Task:
-    held_out = sum(goal) % 3 == 0  # every thing to know is in both parts
+    held_out = sum(goal) % 3 == 0  # every thing to know occurs in both parts
     return Task(
         id=f"errand/{'test' if held_out else 'train'}/{number}",
         instruction="app {} section {} item {} option {}".format(*goal),
@@ -98,7 +99,7 @@ HELD_OUT = tuple(task for task in TASKS if task.split == "test")
 
 @cache
 def layout(page: Page) -> tuple[int, ...]:
-    """At which place of a page each of its entries stands. Lists of one section look alike."""
+    """Return each entry's place on a page, which depends only on depth and the last entry."""
     places = list(range(SIZES[len(page)]))
     random.Random(f"errands/layout/{len(page)}/{page[-1:]}").shuffle(places)
     return tuple(places)
@@ -110,7 +111,7 @@ def goal_of(instruction: str) -> Page:
 
 
 class ErrandTasks:
-    """Implements `TaskSource`: training errands, drawn evenly."""
+    """Implements `TaskSource`: training errands, drawn uniformly."""
 
     def __init__(self, seed: str) -> None:
         self._rng = random.Random(f"errands/tasks/{seed}")
@@ -119,7 +120,7 @@ class ErrandTasks:
         return self._rng.choice(TRAINED)
 
     def hear(self, task: Task, ending: Ending) -> None:
-        """Nothing depends on it."""
+        """Ignore the ending: draws do not depend on it."""
 
     def find(self, task_id: str) -> Task:
         return next(task for task in TASKS if task.id == task_id)
@@ -128,7 +129,7 @@ class ErrandTasks:
         return {}
 
     def load_state(self, state: Mapping[str, Any]) -> None:
-        """There is none."""
+        """Load nothing: `state` is empty."""
 
 
 # The phone ---------------------------------------------------------------------------------------
@@ -136,13 +137,13 @@ class ErrandTasks:
 
 @cache
 def _drawn(page: Page, pop_up: bool) -> Screen:
-    """Two pixels: what is open on each level, and at last whether something is in front."""
+    """Return two pixels that hold the open entry of each level and whether a pop-up is shown."""
     open_now = [entry + 1 for entry in page] + [0] * (DEPTH - len(page))
     return Screen(np.array([*open_now, 0, pop_up], np.uint8).reshape(1, 2, 3))
 
 
 class ErrandPhone:
-    """Implements `Device`. What happens and how long it takes depends on name and episode."""
+    """Implements `Device`. Its random events and durations are seeded by name and episode."""
 
     blocking = False
 
@@ -205,11 +206,11 @@ class ErrandPhone:
         return self.page, self._pop_up
 
     def restore(self, state: tuple[Page, bool]) -> None:
-        """Back to that page; what happens next is drawn anew."""
+        """Reopen that page; later random events are drawn anew."""
         self.page, self._pop_up = state
 
     def close(self) -> None:
-        """It holds nothing."""
+        """Do nothing: no resource is held."""
 
     def __enter__(self) -> Self:
         return self
@@ -224,7 +225,7 @@ class ErrandPhone:
 
 
 class ErrandJudge:
-    """Implements `Judge`: is the right item open?"""
+    """Implements `Judge`: succeeds if the errand's option is open."""
 
     def __init__(self, phone: ErrandPhone) -> None:
         self._phone = phone
@@ -243,9 +244,9 @@ class ErrandJudge:
 
 @cache
 def row_names() -> dict[Page, int]:
-    """What there is to know, numbered: see `row_of`."""
+    """Return the number of each thing to know: see `row_of`."""
     known: list[Page] = [(0, word) for word in range(SIZES[0])]
-    for depth in range(1, DEPTH):  # by what is open on top, and the word that counts
+    for depth in range(1, DEPTH):  # the entry on top, and the errand's word that counts
         known += [
             (depth, top, word) for top in range(SIZES[depth - 1]) for word in range(SIZES[depth])
         ]
@@ -257,7 +258,7 @@ def row_names() -> dict[Page, int]:
 
 @cache
 def row_of(page: Page, pop_up: bool, goal: Page) -> int:
-    """The row of the table: what is open and the one word of the errand that counts there."""
+    """Return the table's row: the open entry and the one word of the errand that counts there."""
     if pop_up:
         return row_names()[(IN_FRONT,)]
     depth = len(page)
@@ -276,13 +277,13 @@ def right_answer(page: Page, pop_up: bool, goal: Page) -> Tokens:
 
 
 class ErrandPolicy(TabularPolicy):
-    """A table with a row for each thing to know; it reads the page and the errand."""
+    """A table policy with a row for each thing to know; it reads the page and the errand."""
 
     def __init__(self, seed: int = 0) -> None:
         super().__init__(
             len(row_names()), WORDS, ANSWERS, instruction_slots=4 * len(TASKS), seed=seed
         )
-        self._pages: dict[str, tuple[Page, bool]] = {}  # of packed screens: unpacked once
+        self._pages: dict[str, tuple[Page, bool]] = {}  # by address; unpacks each once
 
     def state_of(self, observation: Observation) -> int:
         page, pop_up = self._read(observation.screen)
@@ -302,7 +303,7 @@ def _read(screen: Screen) -> tuple[Page, bool]:
 
 
 def taught_policy(seed: int = 0) -> ErrandPolicy:
-    """Where training begins: shown a little, and some of it wrongly; 14 % of errands succeed.
+    """Return the initial policy: taught a little, some of it wrongly; 14 % of errands succeed.
 
     It is the same for every seed, which only seeds its draws.
     """

@@ -1,7 +1,7 @@
-"""How often errands succeed, exactly: by dynamic programming over where one can be.
+"""The exact success rate of a policy on errands, by dynamic programming over pages.
 
-All pages that are wrong from the same depth on are alike to a policy (`row_of`), so a place is how
-many pages are open and how many of them, from the first, are right. It takes no clock time.
+A policy cannot tell apart pages that are wrong from the same depth on (`row_of`). So a place is the
+number of open pages and how many of them, from the first, are right. It takes no device time.
 """
 
 from __future__ import annotations
@@ -41,14 +41,14 @@ NUMBER = {place: number for number, place in enumerate(PLACES_TO_BE)}
 
 
 def success_rate(policy: ErrandPolicy, tasks: tuple[Task, ...] = HELD_OUT) -> float:
-    """How often these errands are run within the step limit, on average."""
+    """Return the mean probability of running these errands within the step limit."""
     table = policy.answer_probabilities()  # [rows, endings]
     column = {answer: number for number, answer in enumerate(policy.endings)}
     taps = table[:, [column[divmod(place, WORDS)] for place in range(PLACES)]]
     back, done, home = (table[:, column[answer]] for answer in (BACK, DONE, HOME))
     rows, right_taps = _rows_and_taps(tasks)
     size = len(PLACES_TO_BE)
-    moves = np.zeros((len(tasks), size, size))  # before pop-ups: from, to
+    moves = np.zeros((len(tasks), size, size))  # without pop-ups: [task, from, to]
     for place, (depth, right) in enumerate(PLACES_TO_BE):
         row = rows[:, place]
         moves[:, place, NUMBER[max(0, depth - 1), min(right, max(0, depth - 1))]] += back[row]
@@ -68,14 +68,14 @@ def success_rate(policy: ErrandPolicy, tasks: tuple[Task, ...] = HELD_OUT) -> fl
 
 def _played_out(
     moves: Floats,  # [tasks, places, places]
-    done: Floats,  # [tasks, places]: how likely the word is there
-    in_front: Floats,  # [endings]: what is done about a pop-up
+    done: Floats,  # [tasks, places]: probability of "done"
+    in_front: Floats,  # [endings]: probabilities of answers to a pop-up
     column: Mapping[tuple[int, ...], int],
 ) -> float:
     arrived = np.zeros(len(PLACES_TO_BE))
     arrived[NUMBER[DEPTH, DEPTH]] = 1.0
     closed, says_done = float(in_front[column[BACK]]), float(in_front[column[DONE]])
-    nothing = 1.0 - moves.sum(2) - done  # unreadable: no pop-up comes of it
+    nothing = 1.0 - moves.sum(2) - done  # unreadable: no pop-up follows it
     clear = np.zeros(done.shape)  # [tasks, places]: success with so many steps left
     covered = np.zeros(done.shape)
     for _ in range(STEP_LIMIT):
@@ -90,7 +90,7 @@ def _played_out(
 
 @cache
 def _rows_and_taps(tasks: tuple[Task, ...]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """The row of the table at each place, [tasks, places]; the right tap at each depth."""
+    """Return the table's row at each place, [tasks, places], and the right tap at each depth."""
     goals = [goal_of(task.instruction) for task in tasks]
     rows = [[row_of(_page(goal, *where), False, goal) for where in PLACES_TO_BE] for goal in goals]
     taps = [[layout(goal[:depth])[goal[depth]] for depth in range(DEPTH)] for goal in goals]
@@ -98,6 +98,6 @@ def _rows_and_taps(tasks: tuple[Task, ...]) -> tuple[NDArray[np.int64], NDArray[
 
 
 def _page(goal: Page, depth: int, right: int) -> Page:
-    """Some page so deep that is right so far."""
+    """Return some page at that depth whose first `right` entries are right."""
     wrong = tuple((entry + 1) % size for entry, size in zip(goal, SIZES, strict=True))
     return goal[:right] + wrong[right:depth]

@@ -1,8 +1,8 @@
-"""A relay between a collector and its learner whose connections can be cut, for tests and figures.
+"""A TCP relay between collector and learner that injects faults, for tests and benchmarks.
 
 It forwards bytes between a port of its own and another one. `cut` resets every connection and
-refuses new ones until `mend`; `drop_answers` forwards requests and swallows what comes back, so
-that the learner has stored what its collector will send again.
+refuses new ones until `mend`; `drop_answers` forwards requests and discards the answers, so that
+the learner has stored what its collector will send again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ RESET = struct.pack("ii", 1, 0)  # SO_LINGER: close with a reset
 
 
 class FaultyRelay:
-    """Listens on a free port of loopback. A context manager."""
+    """Listens on a free loopback port. A context manager."""
 
     def __init__(self, port: int) -> None:
         self.target = port
@@ -41,7 +41,7 @@ class FaultyRelay:
         self._listener.close()
 
     def cut(self) -> None:
-        """Reset all connections, and whatever comes, until `mend`."""
+        """Reset all connections, and new ones, until `mend`."""
         with self._lock:
             self._broken = True
             broken, self._open = self._open, set()
@@ -53,7 +53,7 @@ class FaultyRelay:
             self._broken = self._mute = False
 
     def drop_answers(self) -> None:
-        """Forward requests, and no more answers, until `mend`."""
+        """Forward requests but discard all answers until `mend`."""
         self._mute = True
 
     def _accept(self) -> None:

@@ -1,23 +1,23 @@
-"""Are measured advantages worth what they cost? `make bench-forks` answers, on errands.
+"""Compare measured advantages with the critic's, at equal cost, on errands (`make bench-forks`).
 
 A-RIDE plays errands (`errand_phone`) and learns, in several arms:
 
     critic       the critic's estimates alone
     forks_K      K continuations from a drawn step of each episode, so that the advantage is
-                 measured there (`collection.forks`); the phone must be able to go back
+                 measured there (`collection.forks`); needs a device with snapshots
     actions_K    K actions at a drawn step, each tried for one step, valued by reward and critic
                  (`tried_actions`: Android Coach's idea, and where this differs from it)
-    matched_K    no phone goes back: attempts at one errand, K in a row, are measured against each
+    matched_K    no phone is restored: attempts at one errand, K in a row, are measured against each
                  other where they show the same screen (`learning.learner.matched_screens`: the idea
                  of UI-Voyager's fork points, see `matched_screens`)
-    repeated_K   the critic alone with K attempts in a row: what `matched_K` is to be held against
+    repeated_K   the critic alone with K attempts in a row: the control for `matched_K`
 
-Nobody is given more than the others, and what counts as more is asked twice:
+Every arm has the same budget, which is measured in two ways:
 
-- *at equal decisions* of the policy, those of forks and of tried actions among them;
-- *at equal device time*, the seconds of all phones together. A fork spares the reset and pays for
-  its own steps; a tried action pays for its step; to put a phone back takes no time. It is as much
-  as the critic alone needs for its decisions.
+- *at equal decisions* of the policy, including those of forks and of tried actions;
+- *at equal device time*, the seconds of all phones together. A fork saves the reset and pays for
+  its own steps; a tried action pays for its step; restoring a phone takes no time. The budget is
+  what the critic alone needs for its decisions.
 
 After each `ROUND` decisions the learner takes the same number of steps in every arm, each on as
 many trajectories as make about the same number of turns (a fork has its own steps alone), so at
@@ -25,18 +25,18 @@ equal device time an arm whose decisions are cheaper learns from more of them. *
 the learner's weights on held-out errands, computed exactly. For each arm and both measures
 (`time_` for the second) there are
 
-    final, mean         success at the end, and over the run; with what it gains on the critic alone
+    final, mean         success at the end, and over the run; with the gain over the critic alone
                         (`final_gain`, `mean_gain`)
     decisions, seconds  until 60 % (three looks in a row; all of them where it was never reached,
                         counted in `censored`), and how many times as many the critic needs
-                        (`speedup`; it says nothing where `censored` is all seeds on both sides)
+                        (`speedup`; meaningless where `censored` is all seeds on both sides)
 
 and for `matched_K` the same against `repeated_K` (`over_repeated_`), paired seed by seed, with 95 %
 intervals by Student's t (`_low`, `_high`). `measured` is the share of trained turns whose advantage
 was not A-RIDE's own estimate.
 
-Learning rates are those that `time_to_success` found for the critic alone, for all arms: no rival
-was tuned. `--quick` runs a little of everything, and writes nothing.
+Learning rates are those that `time_to_success` found for the critic alone, for all arms: no other
+arm was tuned. `--quick` runs a little of everything, and writes nothing.
 """
 
 from __future__ import annotations
@@ -78,27 +78,27 @@ from distrl.task_sets.curriculum import RepeatedTasks, TaskSource
 Form = Literal["filtered", "signed"]
 Kind = Literal["critic", "forks", "actions", "matched", "repeated"]
 Measure = Literal["decisions", "seconds"]
-Curve = Sequence[float]  # success at the start and after equal amounts
+Curve = Sequence[float]  # success at the start and after each equal part of the budget
 RATES: dict[Form, float] = {"filtered": 0.01, "signed": 0.003}
 TRACES: dict[Form, float] = {"filtered": 0.5, "signed": 0.95}
 ARMS = (
     "critic", "forks_1", "forks_3", "actions_2", "actions_4",
     "repeated_4", "matched_1", "matched_4",
 )  # fmt: skip
-REWARDS = RewardSettings(status_bar=0.0)  # a page of errands is two pixels, all of them its own
+REWARDS = RewardSettings(status_bar=0.0)  # an errand's screen is two pixels and has no status bar
 PHONES = 16
 ROUND = 128  # decisions
-SECONDS = 13.0  # of the phones for a decision, with the critic alone
-UPDATES = 4  # for each round
-BATCH = 16  # trajectories with the critic alone
-STEPS = 8  # of an errand, about
+SECONDS = 13.0  # device time of a decision, with the critic alone
+UPDATES = 4  # learner steps per round
+BATCH = 16  # trajectories per learner step, with the critic alone
+STEPS = 8  # of an errand, on average
 TARGET = 0.6
 IN_A_ROW = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """How advantages are used, where they come from, and how many are compared."""
+    """How advantages are used, where they come from, and how many attempts are compared."""
 
     form: Form
     kind: Kind = "critic"
@@ -115,15 +115,15 @@ class Arm:
 
     @property
     def batch(self) -> int:
-        """Trajectories with about as many turns of their own as `BATCH` attempts."""
+        """Return the number of trajectories with about as many own turns as `BATCH` attempts."""
         branches = {"forks": self.count, "actions": self.count - 1}.get(self.kind, 0)
-        share = 1 / 2 if self.kind == "forks" else 1 / STEPS  # of an attempt's turns, for each
+        share = 1 / 2 if self.kind == "forks" else 1 / STEPS  # of an attempt's turns, per branch
         return round(BATCH * (1 + branches) / (1 + branches * share))
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How good the policy is, and what it took until then."""
+    """One evaluation of the policy, with the decisions and device seconds spent until then."""
 
     decisions: float
     seconds: float  # of all phones
@@ -132,13 +132,13 @@ class Look:
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """One seed of an arm."""
+    """The result of one seed of an arm."""
 
     looks: tuple[Look, ...]
-    measured: float  # share of turns
+    measured: float  # share of turns with a measured advantage
 
     def curve(self, measure: Measure, most: float) -> Curve:
-        """Success at the start and after each of as many equal amounts as there are rounds."""
+        """Return success at the start and after each round's worth of `measure`, up to `most`."""
         wanted = self._rounds(measure, most)
         spent = [getattr(look, measure) for look in self.looks]
         return [
@@ -155,7 +155,7 @@ UNITS: dict[Measure, float] = {"decisions": float(ROUND), "seconds": ROUND * SEC
 
 
 class Weights:
-    """The learner's weights, out at once. Implements `Publisher` and `WeightSource`."""
+    """Publishes the learner's weights at once. Implements `Publisher` and `WeightSource`."""
 
     def __init__(self) -> None:
         self._newest: tuple[Mapping[str, Tensor], int] | None = None
@@ -168,7 +168,7 @@ class Weights:
 
 
 class Arrived:
-    """Implements `TrajectorySink`: straight to the learner."""
+    """Implements `TrajectorySink`: passes trajectories straight to the learner."""
 
     def __init__(self) -> None:
         self.waiting: deque[Trajectory] = deque()
@@ -185,7 +185,7 @@ class Arrived:
 
 
 def run(arm: Arm, seed: int, decisions: int) -> Run:
-    """Looks after each round, until so many decisions and the device time for them are spent."""
+    """Train and evaluate round by round until decisions and device time are both spent."""
     torch.set_num_threads(1)
     arrived, weights, policy = Arrived(), Weights(), ErrandNetwork(seed)
     learner = _learner(arm, seed, policy, arrived, weights)
@@ -204,7 +204,7 @@ def run(arm: Arm, seed: int, decisions: int) -> Run:
 
 
 def _player(arm: Arm, seed: int, arrived: Arrived, weights: Weights) -> Callable[[], object]:
-    """Plays an episode, with all that the arm plays beside it."""
+    """Return a function that plays one episode of the arm, with its forks or tried actions."""
     name, acting = f"forks-{seed}", ErrandNetwork(1000 + seed)
     batcher = PolicyBatcher(acting, updater=WeightUpdater(acting, weights))
     phones = [ErrandPhone(f"phone-{seed}-{number}") for number in range(PHONES)]
@@ -240,11 +240,11 @@ def _learner(
     return Learner(policy, algorithm, step, replay, pacing, arrived.waiting, weights, settings)
 
 
-# What it comes to --------------------------------------------------------------------------------
+# Figures -----------------------------------------------------------------------------------------
 
 
 def rounds_to(curve: Curve, target: float = TARGET) -> int | None:
-    """Rounds until success was there, and stayed for a few looks."""
+    """Return the rounds until success reached the target and stayed there for `IN_A_ROW` looks."""
     for place in range(len(curve) - IN_A_ROW + 1):
         if min(curve[place : place + IN_A_ROW]) >= target:
             return max(1, place)
@@ -252,7 +252,7 @@ def rounds_to(curve: Curve, target: float = TARGET) -> int | None:
 
 
 def described(measure: Measure, curves: Sequence[Curve]) -> dict[str, float]:
-    """One arm by itself."""
+    """Return the figures of one arm."""
     return {
         "final": statistics.fmean(each[-1] for each in curves),
         "mean": statistics.fmean(statistics.fmean(each) for each in curves),
@@ -266,7 +266,7 @@ def amounts(measure: Measure, curves: Sequence[Curve]) -> list[float]:
 
 
 def compared(measure: Measure, ours: Sequence[Curve], theirs: Sequence[Curve]) -> dict[str, float]:
-    """An arm and what it is held against, in pairs: speed-ups above 1 are ours."""
+    """Compare an arm with its control, in pairs; speed-ups above 1 mean the arm is faster."""
     faster = ratio(amounts(measure, theirs), amounts(measure, ours))
     final = [one[-1] - other[-1] for one, other in zip(ours, theirs, strict=True)]
     mean = [
@@ -281,7 +281,7 @@ def compared(measure: Measure, ours: Sequence[Curve], theirs: Sequence[Curve]) -
 
 
 def difference(pairs: Sequence[float]) -> tuple[float, float, float]:
-    """The mean of differences, and from where to where: Student's interval, 95 %."""
+    """Return the mean difference and Student's 95 % interval."""
     middle = statistics.fmean(pairs)
     wide = STUDENT[len(pairs) - 1] * statistics.stdev(pairs) / math.sqrt(len(pairs))
     return middle, middle - wide, middle + wide
@@ -292,7 +292,7 @@ def with_interval(name: str, found: tuple[float, float, float]) -> dict[str, flo
 
 
 def controls(arm: Arm) -> dict[str, Arm]:
-    """What an arm is held against, by what its figures begin with."""
+    """Return the controls of an arm, by the prefix of their figures."""
     if arm.kind == "critic":
         return {}
     repeated = {"over_repeated_": Arm(arm.form, "repeated", arm.count)}
@@ -300,7 +300,7 @@ def controls(arm: Arm) -> dict[str, Arm]:
 
 
 def figures_of(runs: Mapping[Arm, Sequence[Run]], decisions: int) -> dict[str, float]:
-    """All arms, by both measures."""
+    """Return the figures of all arms, by both measures."""
     figures: dict[str, float] = {}
     budgets: dict[Measure, float] = {"decisions": decisions, "seconds": SECONDS * decisions}
     for arm, found in runs.items():

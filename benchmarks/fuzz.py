@@ -1,14 +1,14 @@
-"""A million broken inputs and no crash: `make fuzz` feeds every reader what nobody should send.
+"""Feed a million broken inputs to every reader of foreign bytes (`make fuzz`); none may crash.
 
 Judge replies, adb frames, TOML, run files, files of models, answers of containers and of models,
-weights and messages (`fuzz_targets`) are changed at random: bits flipped, slices cut, repeated or
-swapped with other examples, numbers and words put in that parsers stumble over, and, where it is
-JSON, values replaced by values of another kind. (Atheris was weighed: it instruments CPython and
-has no wheels for every platform that we support; mutation from whole examples reaches these readers
-without it.) What counts:
+weights and messages (`fuzz_targets`) are mutated at random: bits flipped, slices cut, repeated or
+swapped with other examples, numbers and words inserted that break parsers, and, in JSON, values
+replaced by values of another type. (Atheris was weighed: it instruments CPython and has no wheels
+for every platform that we support; mutation from whole examples reaches these readers without it.)
+The figures:
 
-    inputs          that were read
-    crashes         any error that is none of ours, and a reader that takes more than
+    inputs          inputs that were read
+    crashes         errors that are not DistRL's own, and readers that take more than
                     `--seconds-each` of the processor or `--megabytes` of memory
     host_commands   processes that a reader tried to start, whatever the input said
 
@@ -47,8 +47,8 @@ PROCESS_EVENTS = {
     "subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
     "os.forkpty", "pty.spawn",
 }  # fmt: skip
-CHUNK = 500  # inputs of one target before the next has its turn
-LONGEST = 1 << 17  # bytes of an input
+CHUNK = 500  # inputs of one target before the next target's turn
+LONGEST = 1 << 17  # bytes of the longest input
 WORDS = (
     b"null", b"NaN", b"-Infinity", b"1e999", b"-1", b"0", b"9" * 400, b"1e-400", b"true", b"\x00",
     b'"\\ud800"', b"\\u0000", b"\xff\xfe", b"\xed\xa0\x80", b"\xf0\x9f\x93\xb1", b"[" * 2000,
@@ -65,7 +65,7 @@ _commands: Counter[str] = Counter()
 
 
 def watch_processes() -> None:
-    """Count whatever tries to start a process; an audit hook stays until this process ends."""
+    """Count all attempts to start a process. The audit hook stays until this process ends."""
     sys.addaudithook(
         lambda event, _: _commands.update([event]) if event in PROCESS_EVENTS else None
     )
@@ -79,7 +79,7 @@ def host_commands() -> int:
 
 
 def mutated(examples: tuple[bytes, ...], rng: random.Random) -> bytes:
-    """One of the examples, changed a few times."""
+    """Return one of the examples after one to eight random mutations."""
     data = rng.choice(examples)
     for _ in range(rng.choice((1, 1, 1, 2, 2, 3, 5, 8))):
         if rng.random() < 0.1:
@@ -117,7 +117,7 @@ def _noise(data: bytes, rng: random.Random) -> bytes:
 
 
 def _value(data: bytes, rng: random.Random) -> bytes:
-    """Another value somewhere in JSON, in the whole of it or in one of its lines."""
+    """Replace a value in one line of JSON; insert a word if the line is no JSON."""
     lines = data.split(b"\n")
     at = rng.randrange(len(lines))
     try:
@@ -150,12 +150,12 @@ MUTATIONS: tuple[Mutation, ...] = (
 
 
 class TooSlow(Exception):
-    """A reader took longer than an input may take."""
+    """Raised when a reader takes longer than `--seconds-each`."""
 
 
 @contextmanager
 def limited(megabytes: int) -> Iterator[None]:
-    """No more address space than this on top of what is in use, and a timer that raises."""
+    """Limit further address space, and let the CPU timer raise `TooSlow`."""
     pages = int(Path("/proc/self/statm").read_text().split()[0])
     before = resource.getrlimit(resource.RLIMIT_AS)
     most = pages * resource.getpagesize() + megabytes * 2**20
@@ -174,7 +174,7 @@ def _too_slow(*_: object) -> None:
 
 
 class Fuzzer:
-    """Feeds targets in turns, and keeps the first input of every kind of crash."""
+    """Feeds targets in turn, and keeps the first input of every kind of crash."""
 
     def __init__(self, seed: int, seconds_each: float, corpus: Path) -> None:
         self.seed = seed
@@ -185,7 +185,7 @@ class Fuzzer:
         self.crashes: dict[tuple[str, str], int] = {}
 
     def feed(self, target: Target, number: int) -> None:
-        """The next inputs of a target."""
+        """Feed the next inputs to a target."""
         first = self.inputs[target.name]
         examples = tuple(target.examples)
         rng = random.Random(f"fuzz/{self.seed}/{target.name}/{first}")
@@ -217,7 +217,7 @@ class Fuzzer:
 def fuzz(
     found: list[Target], fuzzer: Fuzzer, inputs: int, minutes: float, say: Callable[[str], None]
 ) -> None:
-    """Turn by turn, until there were so many inputs or the time is over."""
+    """Feed all targets in turn until the number of inputs or the time is reached."""
     until = time.monotonic() + 60.0 * minutes
     said = time.monotonic()
     while fuzzer.inputs.total() < inputs and time.monotonic() < until:

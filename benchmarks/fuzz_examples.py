@@ -1,4 +1,4 @@
-"""Whole records that the fuzzer begins from."""
+"""Valid records from which the fuzzer's mutations start."""
 
 from __future__ import annotations
 

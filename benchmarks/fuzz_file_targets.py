@@ -1,8 +1,8 @@
-"""Files and answers of others that are read before or beside a run, as targets of `make fuzz`.
+"""Fuzz targets for files and answers that are read before or beside a run (`make fuzz`).
 
-The files of a model's directory, the TOML of consent, of web tasks and of a judge's examples, who
-has leased a phone, results for a leaderboard, and what an AndroidWorld container answers.
-`fuzz_targets` has the rest, and says what a target is.
+The files of a model's directory, the TOML of consent, of web tasks and of a judge's examples, the
+leases of phones, results for a leaderboard, and what an AndroidWorld container answers.
+`fuzz_targets` has the rest; `fuzz_target` says what a target is.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ ADAPTER = {"base_model_name_or_path": "some/model", "peft_type": "LORA", "r": 8}
 
 
 def file_targets(folder: Path) -> list[Target]:
-    """All of them; files that they need are below the folder."""
+    """Return all of these targets; files that they need are written below the folder."""
     return [
         *toml_targets(folder),
         *model_targets(folder / "model"),
@@ -106,7 +106,7 @@ def toml_targets(folder: Path) -> list[Target]:
 
 
 def model_targets(folder: Path) -> list[Target]:
-    """`config.json` as transformers is given it, and that of an adapter, which is no model."""
+    """Return targets for a model's `config.json` as transformers reads it, and an adapter's."""
     config = folder / "whole" / "config.json"
     adapter = folder / "adapter" / "adapter_config.json"
     config.parent.mkdir(parents=True, exist_ok=True)
@@ -121,7 +121,7 @@ def model_targets(folder: Path) -> list[Target]:
 
 
 def tokenizer_targets(folder: Path) -> list[Target]:
-    """What has readers of its own, which raise whatever they come upon."""
+    """Return targets for tokenizer files, whose third-party readers may raise any error."""
     model = tiny_model(folder)
     names = ("tokenizer.json", "tokenizer_config.json")
     found = {name: (model / name).read_bytes() for name in names}
@@ -143,7 +143,7 @@ def tokenizer_targets(folder: Path) -> list[Target]:
 
 
 def json_targets(folder: Path) -> list[Target]:
-    """Who holds a phone, which phones a run has, who has joined it, and results of others."""
+    """Return targets for phone leases, a run's phones, its members, and foreign results."""
     run, path = RunDirectory(folder / "leased"), folder / "result.json"
     members = {"run": "0" * 32, "numbers": {"a" * 32: 1000}}
     leased = {"pid": 1, "folder": "/runs/one", "command": "distrl train"}

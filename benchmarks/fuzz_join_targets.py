@@ -1,5 +1,6 @@
-"""What collectors of other machines send, as targets of `make fuzz`: requests, and observations on
-which the learner's policy is to decide. `fuzz_targets` has the rest, and says what a target is.
+"""Fuzz targets for what joined collectors send: requests, and observations to decide on.
+
+`fuzz_targets` has the rest; `fuzz_target` says what a target is.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ def join_targets() -> list[Target]:
 
 
 def decision_targets() -> list[Target]:
-    """Requests and answers as JSON too, where whole values are changed: msgspec reads either."""
+    """Return targets for requests (also as JSON, to mutate whole values) and for answers."""
     rng = np.random.default_rng(0)
     screens = [Screen(rng.integers(0, 256, (24, 16, 3), dtype=np.uint8)) for _ in range(2)]
     observation = Observation(
@@ -57,7 +58,7 @@ def decision_targets() -> list[Target]:
     prompters = [Prompter(each, past_screens=1) for each in DIALECTS.values()]
 
     def decide(asked: Ask) -> object:
-        """All that the policy process does before its model: an error there would end it."""
+        """Do all that the policy process does before its model: an error here would end it."""
         seen = observation_in(asked)
         return [each.write(seen).text.encode() for each in prompters]
 

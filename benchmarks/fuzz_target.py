@@ -1,7 +1,7 @@
-"""What `make fuzz` feeds: a reader of a stranger's bytes, and whole examples to begin from.
+"""The fuzz target of `make fuzz`: a reader of foreign bytes, and whole examples to mutate.
 
-The reader may return whatever it likes and raise errors of ours (`DistrlError`). Anything else that
-it raises is a crash: `benchmarks.fuzz`.
+The reader may return anything and raise errors of ours (`DistrlError`). Any other error that it
+raises is a crash: see `benchmarks.fuzz`.
 """
 
 from __future__ import annotations
@@ -14,17 +14,17 @@ from distrl.errors import DistrlError
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """`share` is its part of the inputs, in proportion to the others'."""
+    """A reader and its examples; `share` is its weight in the number of inputs."""
 
     name: str
     examples: Sequence[bytes]
     read: Callable[[bytes], object]
     share: float = 1.0
-    whole: bool = True  # the first example is read without an error
+    whole: bool = True  # the first example must be read without an error
 
 
 def run_target(target: Target, data: bytes) -> DistrlError | None:
-    """Read one input; returns an error of ours, and lets any other through."""
+    """Read one input. Return an error of ours, and let any other error through."""
     try:
         target.read(data)
     except DistrlError as error:

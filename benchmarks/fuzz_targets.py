@@ -1,8 +1,8 @@
-"""Everything in DistRL that reads bytes of a stranger, as functions from bytes to nothing.
+"""Fuzz targets for everything in DistRL that reads foreign bytes, as functions of bytes.
 
 `fuzz_target` says what a target is; files of models, phones and tasks are in `fuzz_file_targets`,
-requests of joined collectors in `fuzz_join_targets`.
-Checksums are made anew where a reader has one around it, so that what lies behind it is read too.
+requests of joined collectors in `fuzz_join_targets`. Where a reader checks a checksum, it is
+recomputed after the mutation, so that the code behind the check is reached too.
 """
 
 from __future__ import annotations
@@ -68,7 +68,7 @@ from distrl.weights.weight_store import WeightStore
 
 
 def targets(folder: Path) -> list[Target]:
-    """All of them; files that they need are below the folder."""
+    """Return all targets; files that they need are written below the folder."""
     return [
         *dialect_targets(),
         *server_targets(),
@@ -85,7 +85,7 @@ def targets(folder: Path) -> list[Target]:
 
 
 def dialect_targets() -> list[Target]:
-    """A dialect never raises, whatever a model has written."""
+    """Return targets for dialects, which never raise, whatever a model has written."""
 
     def reader(name: str) -> Callable[[bytes], object]:
         return lambda data: DIALECTS[name].read(data.decode("utf-8", "surrogateescape"), IMAGE)
@@ -112,7 +112,7 @@ def chat_reply(text: str, **more: Any) -> bytes:
 
 
 def answering(data: bytes) -> ChatServer:
-    """A server whose next answer is these bytes: a line with status and a header, and the body."""
+    """Return a server whose next answer is these bytes: status and Retry-After, then the body."""
     first, _, body = data.partition(b"\n")
     status, _, header = first.partition(b" ")
     code = int(status) if re.fullmatch(rb"[2-5][0-9][0-9]", status) else 200
@@ -264,7 +264,7 @@ def run_file_targets(folder: Path) -> list[Target]:
             return opened
 
     def plain(name: str) -> list[bytes]:
-        """With and without its checksum."""
+        """Return the line with and without its checksum."""
         line = encode_line(LINES[name])
         return [line, line[:-21] + b"}\n"]
 
@@ -290,7 +290,7 @@ def _trajectory(data: bytes) -> object:
 
 
 def checkpoint_target(path: Path) -> Target:
-    """The state, with a manifest that fits it: what a wrong program would write."""
+    """Return a target for a state whose manifest fits it, as a faulty program would write."""
     state = {"learner": {"updates": 3, 7: (1, 2.5)}, "engine": {"w": np.zeros(3, np.float32)}}
     checkpoint.write_checkpoint(path, state)
     whole = (path / checkpoint.STATE).read_bytes()

@@ -1,11 +1,11 @@
-"""How near the decisions of `benchmarks.policy` come to what an H200 can do; computed on a CPU.
+"""Relate the decision rates of `benchmarks.policy` to the limits of an H200, computed on a CPU.
 
-The starter, by arithmetic: operations are counted by torch's FlopCounterMode while it decides.
-Its convolutions run in TF32 on a GPU and the rest in float32, so the limit is the time that both
-take at the maker's peaks. Qwen, by bandwidth: after the first token every further one reads the
+The starter, by arithmetic: torch's FlopCounterMode counts the operations of its decisions. Its
+convolutions run in TF32 on a GPU and the rest in float32, so the limit is the time that both take
+at the vendor's peak rates. Qwen, by bandwidth: after the first token, each further token reads the
 weights of the language model once for the whole batch; keys, values and activations are not
-counted, so that this share errs downwards. Peaks are those of NVIDIA's data sheet of the H200 SXM,
-without sparsity; on another GPU nothing is computed.
+counted, so this share is a lower bound. Peaks are those of NVIDIA's data sheet of the H200 SXM,
+without sparsity; for another GPU nothing is computed.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ PREFILL = "gpu_prefill_share_qwen_3b_b32"
 
 
 def count_operations(policy: VlmPolicy, observed: Sequence[Observation]) -> dict[str, float]:
-    """Of a decision, all together and those of its convolutions."""
+    """Count the operations of a decision: all, and those of its convolutions."""
     with FlopCounterMode(display=False) as counter:
         policy.decide(observed)
     parts = {str(name): count for name, count in counter.get_flop_counts()["Global"].items()}
@@ -41,7 +41,7 @@ def count_operations(policy: VlmPolicy, observed: Sequence[Observation]) -> dict
 
 
 def language_weights() -> int:
-    """How many weights of the random Qwen a token goes through; its output layer among them."""
+    """Count the random Qwen's weights that a token passes through, including its output layer."""
     with tempfile.TemporaryDirectory() as directory:
         network: Any = random_qwen(Path(directory), "meta").model
     return sum(each.numel() for each in network.model.language_model.parameters())
@@ -50,9 +50,9 @@ def language_weights() -> int:
 def limit_shares(
     figures: Mapping[str, Any], operations: Mapping[str, float], weights: int, answer: int
 ) -> dict[str, float]:
-    """Of measured figures, by their names; nothing for those that are of another GPU, or missing.
+    """Return the figures' shares of the GPU's limits; skip missing figures and those of other GPUs.
 
-    `answer`: tokens of each answer of Qwen's.
+    `answer`: tokens of each of Qwen's answers.
     """
     found = dict(operations)
     if figures.get("gpu") != GPU:

@@ -1,8 +1,8 @@
-"""A whole run where the phones, the policy process and the learner share a GPU: where is the limit?
+"""Measure a whole run whose phones, policy process and learner share a GPU, to find its bottleneck.
 
 A real `distrl train` of the starter on all training templates (both families), with the policy in a
-process of its own that decides for all phones. Rates and shares are of the time after the warm-up:
-the learner's first `WARM_UP_UPDATES` updates, or a quarter of all if there are few.
+process of its own that decides for all phones. Rates and shares are measured after the warm-up: the
+learner's first `WARM_UP_UPDATES` updates, or a quarter of all if there are few.
 
     gpu_run_decisions_per_s       of the policy process, for all phones
     gpu_run_trained_turns_per_s   turns in the learner's batches
@@ -10,9 +10,9 @@ the learner's first `WARM_UP_UPDATES` updates, or a quarter of all if there are 
     gpu_run_learner_share_STAGE   of the learner's time; wait: for trajectories, and all else
 
 `--device cpu` with few phones is a smoke test, whose figures begin with `cpu_run`. `--set` changes
-any setting of the run, `--keep FOLDER` says where it stays to be looked at, `--out FILE` where the
-figures go as well, with command, date and the name of the GPU. On a machine without a GPU
-`--gpu-from FILE` takes such a file over.
+any setting of the run, `--keep FOLDER` keeps the run's directory, `--out FILE` also writes the
+figures there, with command, date and the name of the GPU. On a machine without a GPU `--gpu-from
+FILE` takes such a file over.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ SETTINGS = {
 
 
 def train(folder: Path, settings: Sequence[str], timeout: float) -> RunDirectory:
-    """Run `distrl train` to its end, its output on ours; return its directory."""
+    """Run `distrl train` to its end with its output shown; return its directory."""
     words = [*COMMAND, *settings, "--set", f"run.directory={folder}"]
     subprocess.run(words, env=for_forkserver(os.environ), check=True, timeout=timeout)
     [run] = folder.iterdir()
@@ -64,7 +64,7 @@ def train(folder: Path, settings: Sequence[str], timeout: float) -> RunDirectory
 
 
 def figures_of(points: Sequence[Point], name: str) -> dict[str, float]:
-    """Rates and shares between the end of the warm-up and the last point of the collection."""
+    """Return rates and shares between the end of the warm-up and the last collection point."""
     learned = [point for point in points if point.series == "learner"]
     warm = learned[: min(WARM_UP_UPDATES, len(learned) // 4) + 1]
     begun = warm[-1].seconds if warm else float("inf")
@@ -142,12 +142,12 @@ def main() -> None:
     written, command = figures | gpu_words(given.device), make_command("bench-gpu-run")
     if given.out is not None:
         write_figures(given.out, written, command)
-    if name == "gpu_run":  # a smoke test on the CPU is no result
+    if name == "gpu_run":  # the CPU smoke test writes no results
         write_results("gpu-run", written, command)
 
 
 def gpu_words(device: str) -> dict[str, str]:
-    """The GPU by its name, and the PyTorch that used it; nothing of a CPU."""
+    """Return the name of the GPU and the PyTorch version; empty for a CPU."""
     if not device.startswith("cuda"):
         return {}
     import torch
@@ -156,7 +156,7 @@ def gpu_words(device: str) -> dict[str, str]:
 
 
 def take_over(file: Path, results: Path) -> None:
-    """Make the figures of a file the results, if it says how they were made."""
+    """Make a file of figures the results, if it has its command, date and GPU."""
     text = file.read_text("utf-8")
     if missing := sorted({"command", "date", "gpu"} - json.loads(text).keys()):
         raise SystemExit(f"{file.name} has no {', '.join(missing)}; write it with --out on a GPU")

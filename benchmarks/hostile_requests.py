@@ -1,7 +1,7 @@
-"""Requests that nobody in their right mind sends, drawn from a seed: what a listener must survive.
+"""Malformed and hostile requests drawn from a seed, which a listener must survive.
 
-A `HostilePeer` sends them over TLS from loopback addresses of its own, so that the listener takes
-it for many peers. Half of them have the token: a member that is broken, or that was taken over.
+A `HostilePeer` sends them over TLS from loopback addresses of its own, so that the listener sees
+many peers. Most requests carry the token, as from a broken or hijacked member.
 """
 
 from __future__ import annotations
@@ -29,18 +29,18 @@ PATHS = (
     "/weights/" + "0" * 32, "/%00", "//", "/join/../deliver", "/" + "a" * 3000, "*",
     "/join?x=" + "%ff" * 50,
 )  # fmt: skip
-A_CONNECTION = 15  # requests, then the peer comes from another address
-SECONDS = 20.0  # for an answer
-CLOSED, SILENT = 0, -1  # in place of a status: the connection was closed, no answer came in time
+A_CONNECTION = 15  # requests on a connection; the next one has another address
+SECONDS = 20.0  # timeout for an answer
+CLOSED, SILENT = 0, -1  # in place of a status: connection closed, or no answer in time
 
 
 @dataclass(slots=True)
 class HostilePeer:
-    """Sends to a port of loopback; `statuses` counts answers, `CLOSED` and `SILENT` among them."""
+    """Sends to a loopback port; `statuses` counts answers, including `CLOSED` and `SILENT`."""
 
     port: int
     token: str
-    session: str  # of a member
+    session: str  # id of a member's session
     seed: int
     statuses: Counter[int] = field(default_factory=Counter)
     _address: int = 0
@@ -56,7 +56,7 @@ class HostilePeer:
                 done += self._converse(rng, min(A_CONNECTION, count - done))
 
     def _converse(self, rng: random.Random, count: int) -> int:
-        """Send requests on one connection until it is closed; how many were sent."""
+        """Send requests on one connection until it is closed; return the number sent."""
         sent = 0
         with self._counted(), self._connected(rng, tls=True) as connection:
             while sent < count:
@@ -69,7 +69,7 @@ class HostilePeer:
         return max(1, sent)
 
     def _garbage(self, rng: random.Random) -> None:
-        """Bytes that are no HTTP, with and without TLS."""
+        """Send bytes that are not HTTP, with or without TLS."""
         with self._counted(), self._connected(rng, tls=rng.random() < 0.5) as connection:
             connection.sendall(rng.randbytes(rng.randrange(1, 2000)) + b"\r\n\r\n")
             status, _ = _answer(connection)
@@ -77,7 +77,7 @@ class HostilePeer:
 
     @contextlib.contextmanager
     def _counted(self) -> Iterator[None]:
-        """Count a request that gets no answer; its connection is over."""
+        """Count a request that gets no answer and ends its connection."""
         try:
             yield
         except TimeoutError:
@@ -110,7 +110,7 @@ class HostilePeer:
         return self._post(rng, rng.choice(KINDS), rng.randbytes(50), {"authorization": shown})
 
     def _fuzzed(self, rng: random.Random) -> bytes:
-        """A body of the right kind with a few bytes changed, or none of any kind."""
+        """Return a request whose body is of its kind or of another one, with some bytes changed."""
         kind, beat = rng.choice(KINDS), {"in_flight": -1, "full": {"report": {"name": "x"}}}
         session = "0" * 32
         bodies: dict[str, object] = {
@@ -134,7 +134,7 @@ class HostilePeer:
         return self._post(rng, rng.choice(KINDS[1:]), b"\x80", {SEQUENCE: "0"})
 
     def _odd(self, rng: random.Random) -> bytes:
-        """A path, a method or headers that mean nothing."""
+        """Return a request with a meaningless path, method or header."""
         method = rng.choice((*METHODS, "POST"))
         path = rng.choice((*PATHS, *(f"/{kind}" for kind in KINDS)))
         extra = f"x-{rng.randrange(99)}: {'y' * rng.randrange(2000)}"
@@ -163,7 +163,7 @@ class HostilePeer:
 
 
 def _no_observation(rng: random.Random) -> dict[str, object]:
-    """One whose screen is none: bytes that do not unpack, or of another size or content."""
+    """Return a request to decide whose screen is invalid: its bytes, its size or its digest."""
     seen = Observation("open it", Screen(np.zeros((32, 16, 3), np.uint8)), ())
     ask: dict[str, Any] = msgspec.to_builtins(ask_for(1, "a/1", seen), builtin_types=(bytes,))
     wrong = {"packed": rng.randbytes(40), "height": 33, "width": 4097, "address": "0" * 32}
@@ -172,7 +172,7 @@ def _no_observation(rng: random.Random) -> dict[str, object]:
 
 
 def _answer(connection: socket.socket) -> tuple[int, bool]:
-    """The status of the next answer, `CLOSED` without one, and whether the connection goes on."""
+    """Return the status of the next answer (or `CLOSED`) and whether the connection stays open."""
     data = b""
     while b"\r\n\r\n" not in data:
         piece = connection.recv(1 << 16)

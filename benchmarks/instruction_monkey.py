@@ -1,7 +1,7 @@
-"""A player without a model: taps at random, rather on what its instruction names.
+"""A random player without a model that prefers to tap what its instruction names.
 
 It shows that a page can be done, not how to do it: fields get quoted words or words of the
-instruction, lists are dragged, and the longer it plays the likelier it taps a Submit button.
+instruction, lists are dragged, and the probability of a Submit button grows with every step.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ AFTER = re.compile(r"(?:enter|type|write|select|choose|is|the text|for)\s+([\w./
 
 
 class InstructionMonkey:
-    """Plays one episode of an instruction on a screen of that size."""
+    """Plays one episode of an instruction on a screen of the given size."""
 
     def __init__(self, instruction: str, size: tuple[int, int], seed: str) -> None:
         self.instruction = instruction

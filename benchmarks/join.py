@@ -1,20 +1,20 @@
-"""What does it cost to join from another machine, and what do cuts and strangers do to it?
+"""Measure collectors that join over TLS: their throughput, and faults and attacks they survive.
 
-`make bench-join` answers, over TLS, all on the machine that it runs on:
+`make bench-join`, with all processes on one machine:
 
     throughput_ratio   trajectories a second of a joined collector over those of a local one, in one
                        run of `distrl collect`, at the same time, on as many phones each; the
                        phones limit both, not this machine's cores
-    throughput_error   one standard error of that ratio, by how many were counted
+    throughput_error   one standard error of that ratio, from the number counted
     trajectories       played by joined collectors whose connections are cut, whose answers are
-                       swallowed, and whose learner is restarted; of these
+                       dropped, and whose learner is restarted; of these
     lost, doubled      are not in the learner's store; are in its store or its log twice
     joins              collectors that join, deliver a trajectory and leave
     hostile_requests   of strangers and of members (`hostile_requests`), while a member delivers
     refused, crashes   of these; how often the listener failed rather than refused
     unanswered         of these: the listener was silent for 20 s
 
-`--parts` measures some of it anew, each with the date of its own in `results/join.json`.
+`--parts` measures only some parts, each with a date of its own in `results/join.json`.
 """
 
 from __future__ import annotations
@@ -61,8 +61,8 @@ SETTINGS = (
 COLLECTORS = 3  # joined, while connections are cut
 ATTACKERS = 8  # threads
 JOINERS = 16  # threads
-LONG = 900.0  # seconds for anything
-SWALLOW_SECONDS = 10.0  # for a delivery while answers are swallowed
+LONG = 900.0  # seconds after which any wait fails
+SWALLOW_SECONDS = 10.0  # seconds for one delivery while answers are dropped
 TASK = Task("bench.join/train/1", "Do it", "general", "bench", "train", 1, (), "easy", 20)
 
 
@@ -76,7 +76,7 @@ def until(condition: Callable[[], object], what: str) -> None:
 
 
 def within(seconds: float, condition: Callable[[], object]) -> bool:
-    """Wait for it; False: it did not come in time."""
+    """Wait for a condition; return False if it does not hold in time."""
     end = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > end:
@@ -89,7 +89,7 @@ def within(seconds: float, condition: Callable[[], object]) -> bool:
 
 
 def measure_throughput(folder: Path, seconds: float) -> Figures:
-    """One run, a local and a joined collector in it, counted while both play."""
+    """Count the trajectories of a local and a joined collector of one run while both play."""
     words = ["collect", "--listen", "127.0.0.1:0", "--set", f"run.directory={folder}"]
     for each in (*SETTINGS, f"run.minutes={LONG / 60}", "collection.heartbeat_seconds=1"):
         words += ["--set", each]
@@ -146,7 +146,7 @@ def _rates(episodes: Path, seconds: float) -> Figures:
 
 
 class CountedSpool(TrajectorySpool):
-    """Remembers what it was given."""
+    """A spool that remembers the ids it was given."""
 
     def __init__(self, folder: Path, max_waiting: int) -> None:
         super().__init__(folder, max_waiting)
@@ -193,7 +193,7 @@ def measure_cuts(folder: Path, cuts: int, restarts: int) -> Figures:
 
 
 def _cut(relay: FaultyRelay, learner: ListeningLearner) -> None:
-    """Cut when something is on its way; every second time its answer is swallowed before."""
+    """Cut all connections after five deliveries; about every second time, drop an answer first."""
     relay.mend()
     _wait_for_arrivals(learner, 5)
     if len(learner.arrivals) % 2:
@@ -202,10 +202,10 @@ def _cut(relay: FaultyRelay, learner: ListeningLearner) -> None:
 
 
 def _swallow(relay: FaultyRelay, learner: ListeningLearner) -> None:
-    """Have something stored whose answer never arrives.
+    """Have a trajectory stored whose answer never arrives.
 
-    A connection that is lost meanwhile cannot be made again, since its handshake is swallowed too:
-    then answers are let through for a while.
+    A connection that is lost meanwhile cannot be opened again, since its handshake is dropped too;
+    so answers are let through for a while.
     """
     while not _stores_without_answer(relay, learner):
         relay.mend()
@@ -223,7 +223,7 @@ def _wait_for_arrivals(learner: ListeningLearner, more: int) -> None:
     until(lambda: len(learner.arrivals) >= wanted, "deliveries after a cut")
 
 
-# Joins and strangers ------------------------------------------------------------------------------
+# Joins and hostile requests -------------------------------------------------------------------
 
 
 def measure_joins(folder: Path, count: int) -> Figures:
@@ -243,12 +243,12 @@ def _visit(learner: ListeningLearner, number: int) -> None:
         name = patiently(lambda: client.join(join_request(f"{number:032x}"))).name
         patiently(lambda: client.heartbeat(JoinHeartbeat(1)))
         patiently(lambda: client.deliver(Deliveries((episode(name, 1),))))
-        with suppress(JoinRefused):  # it was heard before, and its answer came too late
+        with suppress(JoinRefused):  # the first request was heard, but its answer came too late
             patiently(lambda: client.leave(JoinHeartbeat(0)))
 
 
 def patiently(ask: Callable[[], T]) -> T:
-    """Ask again where no answer came in time, as a collector does; a busy machine may need it."""
+    """Retry when no answer comes in time, as a collector does; a busy machine may need it."""
     while True:
         try:
             return ask()
@@ -269,7 +269,7 @@ def episode(name: str, number: int) -> bytes:
 
 @dataclass
 class Failures(logging.Handler):
-    """Counts what the server logs as an error: an exception of ours that nobody caught."""
+    """Counts what the server logs as an error: uncaught exceptions of ours."""
 
     sentences: list[str] = field(default_factory=list)
 

@@ -1,14 +1,14 @@
-"""What does a judge that errs cost? `make bench-judge-noise` answers, method by method.
+"""Measure how judge errors reduce success, method by method (`make bench-judge-noise`).
 
 Each method trains on the small world, whose success rates are known exactly, as in
 `benchmarks/staleness.py`: from a policy that mostly goes the wrong way, with fresh data for every
-update, four attempts at each of four tasks. The verdicts go through a `NoisyJudge` first: of the
-failures a share is called a success (FP), of the successes a share a failure (FN), from 0 to 10 %.
-What is shown is the true success rate of the policy that comes out, by dynamic programming: means
-over seeds with 95 % bootstrap intervals, and what was lost to a judge without errors, seed by seed.
+update, four attempts at each of four tasks. A `NoisyJudge` changes the verdicts first: it calls a
+share of the failures a success (FP) and a share of the successes a failure (FN), from 0 to 10 %.
+The figures are the true success rate of the trained policy, by dynamic programming: means over
+seeds with 95 % bootstrap intervals, and the loss against a judge without errors, seed by seed.
 
 Learning rates are those that `make bench-staleness` chose with exact verdicts; nothing is tuned to
-the noise. `--quick` runs everything just long enough to see that it runs, and writes nothing.
+the noise. `--quick` runs everything briefly as a smoke test, and writes nothing.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ CONSOLE = Console(width=150)
 
 @dataclass(frozen=True)
 class Noise:
-    """How often the judge errs."""
+    """The error rates of the judge."""
 
     name: str
     false_positive: float = 0.0
@@ -66,7 +66,7 @@ NOISES = (
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is spent on each figure."""
+    """The effort spent on each figure."""
 
     seeds: int = 8
     updates: int = 80
@@ -76,7 +76,7 @@ QUICK = Effort(seeds=2, updates=2)
 
 
 def train(method: Method, noise: Noise, seed: str, updates: int, counted: Confusion) -> float:
-    """Train once under that judge; what the policy truly achieves then."""
+    """Train once under a noisy judge; return the true success rate of the trained policy."""
     policy, actor = old_policy(), old_policy()
     step = StepSettings(
         learning_rate=RATES[method.name],
@@ -96,7 +96,7 @@ def train(method: Method, noise: Noise, seed: str, updates: int, counted: Confus
         )
         data = []
         for number, attempt in enumerate(attempts(actor, ATTEMPTS, name)):
-            episode = replace(attempt, id=f"{name}/{number}")  # errors go by ids
+            episode = replace(attempt, id=f"{name}/{number}")  # the judge draws its errors by id
             verdict = judge.judge(episode).verdict
             data.append(judged(episode, verdict))
             counted.count(said=verdict.success, truly=episode.success)

@@ -1,17 +1,17 @@
-"""How many turns does the learner train on in a second? `make bench-learner` answers.
+"""Measure the turns per second that the learner trains on (`make bench-learner`).
 
-The starter model plays training tasks on simulated phones; then a whole `Learner` takes steps on
-what it played, as in a run: before each step a third of the batch arrives anew
-(`samples_per_insert` = 3), and the rest was drawn before. A turn is one decision that is trained
-on. Three ways are measured in one run, on the same trajectories:
+The starter model plays training tasks on simulated phones; then a whole `Learner` trains on these
+trajectories as in a run: before each step a third of the batch arrives (`samples_per_insert` = 3),
+and the rest was drawn before. A turn is one decision that is trained on. Three ways are measured in
+one run, on the same trajectories:
 
-    two_passes    nothing is kept: every draw is encoded again, and scored before it is trained on
-    cached        encodings are kept by content, one forward pass (the default)
-    shared        encodings of arrivals come with them, from the policy that acted
+    two_passes    no cache: every draw is encoded again, and scored before it is trained on
+    cached        encodings are cached by content, one forward pass (the default)
+    shared        as cached; encodings of arrivals come with them, from the policy that acted
 
-With `--old DIRECTORY`, a checkout of the code before, that code is measured as well, in a process
-of its own. On a CPU times are of the process, one thread, which others on the machine do not make
-longer. Without a GPU the figures of the last run with one are kept, with their date.
+With `--old DIRECTORY`, a checkout of earlier code, that code is measured as well, in a process of
+its own. On a CPU, times are CPU time of one thread, which other load on the machine does not
+lengthen. Without a GPU, the figures of the last run with one are kept, with their date.
 """
 
 from __future__ import annotations
@@ -61,13 +61,13 @@ Figures = dict[str, Any]
 
 
 class Nowhere:
-    """Takes weights and does nothing with them."""
+    """A `Publisher` that discards the weights."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
 
 def played(policy: VlmPolicy, count: int, templates: Sequence[str]) -> list[Trajectory]:
-    """What the policy played on training tasks, many phones at once; packed, as it arrives."""
+    """Play training tasks on up to 64 phones; return the trajectories packed, as they arrive."""
     devices = [SimulatedDevice(f"phone-{number}") for number in range(min(64, count))]
     tasks = islice(evaluation_tasks("train", only=templates), count)
     found = play(tasks, lambda task, device, judge: policy, devices)
@@ -79,7 +79,7 @@ def learner_for(policy: VlmPolicy, batch: int, micro: int, **step: Any) -> Learn
     settings = LearnerSettings(batch_trajectories=batch, warm_up_updates=0, refresh_trajectories=0)
     return Learner(
         policy,
-        ARide(gradient_step, ARideSettings(advantage="signed")),  # as its figures were measured
+        ARide(gradient_step, ARideSettings(advantage="signed")),  # as measured
         gradient_step,
         ReplayBuffer(),
         Pacing(PER_INSERT, minimum_fill=batch),
@@ -90,7 +90,7 @@ def learner_for(policy: VlmPolicy, batch: int, micro: int, **step: Any) -> Learn
 
 
 class Clock:
-    """Seconds of the process on a CPU; on a GPU on the wall, when all that was asked is done."""
+    """CPU time of the process on a CPU; wall time after a synchronisation on a GPU."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
@@ -113,7 +113,7 @@ def turns_per_second(learner: Learner, corpus: Sequence[Trajectory], batch: int)
         begin = clock.now()
         report = learner.step()
         took = clock.now() - begin
-        if isinstance(report, LearnerReport) and number > 1:  # slow only the first time
+        if isinstance(report, LearnerReport) and number > 1:  # the first ones warm up
             turns, seconds, updates = turns + report.turns, seconds + took, updates + 1
             for name, value in report.seconds.items():
                 stages[name] = stages.get(name, 0.0) + value
@@ -126,7 +126,7 @@ def turns_per_second(learner: Learner, corpus: Sequence[Trajectory], batch: int)
 
 
 def measure(given: argparse.Namespace) -> Figures:
-    """Every way that this tree has, by name."""
+    """Measure every way that this tree has; return the figures with the way's name in front."""
     corpus = played(open_starter(given.device), given.trajectories, quick_templates())
     figures: Figures = {"turns": sum(len(each.decisions) for each in corpus)}
     for name, step, cached in ways():
@@ -145,7 +145,7 @@ def open_starter(device: str, **settings: Any) -> VlmPolicy:
 
 
 def share(policy: VlmPolicy, corpus: Sequence[Trajectory]) -> None:
-    """Put what acting encoded into the learner's cache, as collectors do; that time is theirs."""
+    """Fill the learner's cache with encodings, as collectors do; their time is not counted."""
     batch = batch_of(corpus)
     for first in range(0, len(batch.turns), 64):
         seen = [turn.observation for turn in batch.turns[first : first + 64]]
@@ -153,7 +153,7 @@ def share(policy: VlmPolicy, corpus: Sequence[Trajectory]) -> None:
 
 
 def ways() -> Iterator[tuple[str, dict[str, Any], dict[str, Any]]]:
-    """Name, settings of the step, settings of the policy."""
+    """Yield the name, the step settings and the policy settings of each way."""
     if "one_pass_turns" not in StepSettings.__dataclass_fields__:
         yield "old", {}, {}
         return
@@ -168,7 +168,7 @@ def quick_templates() -> list[str]:
 
 
 def of_old_tree(old: Path, arguments: list[str], script: str = __file__) -> Figures:
-    """The same script in the tree before, so that both are measured in one run."""
+    """Run the same script with the code of an older tree, so that both are measured in one run."""
     paths = [str(old / "src"), str(Path.cwd()), os.environ.get("PYTHONPATH", "")]
     environment = {**os.environ, "PYTHONPATH": os.pathsep.join(paths)}
     command = [sys.executable, script, *arguments]
@@ -178,7 +178,7 @@ def of_old_tree(old: Path, arguments: list[str], script: str = __file__) -> Figu
 
 
 def named(found: Figures, device: str, command: str) -> Figures:
-    """As they are kept: on a CPU by update, on a GPU by turn."""
+    """Return the figures by their names in the results: on a CPU per update, on a GPU per turn."""
     if device == "cpu":
         figures = {f"cpu_update_s_{way}": found[f"{way}_update_s"] for way in WAYS}
         if "old_update_s" in found:
@@ -206,7 +206,7 @@ def named(found: Figures, device: str, command: str) -> Figures:
 
 
 def earlier(on_gpu: bool) -> Figures:
-    """What the last run on the other kind of device left in the results."""
+    """Return the figures that the last run on the other kind of device left in the results."""
     file = RESULTS / "learner.json"
     kept = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return {name: value for name, value in kept.items() if name.startswith("gpu") is not on_gpu}

@@ -1,14 +1,14 @@
-"""Where a learner's step spends its time, for models of growing size.
+"""Profile a learner's step by stage, for models of growing size.
 
     python -m benchmarks.learner_profile [--device cuda] [--precision bf16] [--screens 720x360]
     python -m benchmarks.learner_profile --model DIRECTORY [--lora] …
 
-Without a model it is toys of growing size that learn (`pixel_policy`). Sixteen trajectories of ten
-steps are drawn for each update, up to sixteen more are refreshed; few of them come twice. All times
-are milliseconds of one update (on a CPU of this process's own time, but for the stages, which are
-by the clock on the wall). "Passes" are forward and backward through the model, wherever they are
-needed (the refresh has some too); "outside" is the share of the step beside them, the optimisers
-included: draws, unpacking and preparing screens, rewards, padding, targets, clipping, priorities,
+Without `--model`, toy models of growing size learn (`pixel_policy`). Sixteen trajectories of ten
+steps are drawn for each update, up to sixteen more are refreshed; few of them are drawn twice. All
+times are milliseconds of one update (on a CPU, CPU time of this process, except for the stages,
+which are wall time). "Passes" are forward and backward through the model, wherever they are needed
+(the refresh has some too); "outside" is the share of the step outside the passes, including the
+optimisers: draws, unpacking and preparing screens, rewards, padding, targets, clipping, priorities,
 reports. "Peak" is the share of the device's peak, where that is known.
 """
 
@@ -49,13 +49,13 @@ TASK = Task("profile/train/0", "Go on", "general", "profile", "train", 0, (), "e
 
 
 class Nowhere:
-    """Takes weights and does nothing with them."""
+    """A `Publisher` that discards the weights."""
 
     def publish(self, weights: Mapping[str, Tensor], version: int) -> None: ...
 
 
 def corpus(policy: Policy, height: int, width: int, count: int = CORPUS) -> list[Trajectory]:
-    """Trajectories whose screens are a page with some boxes, as well packed as real ones."""
+    """Return trajectories whose screens are random boxes that compress about as real ones do."""
     return [trajectory(policy, height, width, number) for number in range(count)]
 
 
@@ -80,33 +80,33 @@ def drawn(rng: np.random.Generator, height: int, width: int) -> Screen:
 
 @dataclass(frozen=True)
 class Profile:
-    """Seconds per update."""
+    """The times of one update, in seconds, and its rates."""
 
     parameters: int
     whole: float
     passes: float  # forward and backward
-    preparing: float  # screens and prompts, for the model
+    preparing: float  # preparing screens and prompts for the model
     optimisers: float
     stages: dict[str, float]
-    tokens_per_second: float  # through the model
+    tokens_per_second: float  # tokens through the model
     peak_share: float | None
 
     @property
     def outside(self) -> float:
-        """Share of the step outside the passes."""
+        """Return the share of the step outside the passes."""
         return 1.0 - self.passes / self.whole
 
 
 class Stopwatch:
-    """Adds up what some calls take."""
+    """Adds up the durations of calls."""
 
     def __init__(self, device: torch.device) -> None:
         self.device = device
         self.seconds = 0.0
 
     def now(self) -> float:
-        """On a GPU when all that was asked of it is done; else by this process's own time, which
-        others on the machine do not make longer.
+        """Return wall time after a synchronisation on a GPU, else CPU time of this process, which
+        other load on the machine does not lengthen.
         """
         if self.device.type != "cuda":
             return time.process_time()
@@ -115,7 +115,7 @@ class Stopwatch:
 
     @contextmanager
     def on(self, owner: Any, *names: str) -> Iterator[None]:
-        """Runs during these methods of the owner."""
+        """Time these methods of the owner while the context is open."""
         with ExitStack() as patches:
             for name in names:
                 patches.enter_context(patch.object(owner, name, self._timed(getattr(owner, name))))
@@ -138,12 +138,12 @@ def measure(
     turns, episodes = (256, CORPUS) if toy else (32, MODEL_CORPUS)
     step = GradientStep(policy, StepSettings(micro_batch_turns=turns))
     settings = LearnerSettings(mode="offline", precision=precision)
-    algorithm = ARide(step, ARideSettings(advantage="signed"))  # as its figures were measured
+    algorithm = ARide(step, ARideSettings(advantage="signed"))  # as measured
     learner = Learner(
         policy, algorithm, step, ReplayBuffer(), Pacing(1.0), deque(), Nowhere(), settings
     )
     learner.preload(corpus(policy, *size, episodes))
-    for _ in range(2):  # what is only slow the first time
+    for _ in range(2):  # warm-up
         learner.step()
     whole, scoring, back, preparing, moving = (Stopwatch(learner.device) for _ in range(5))
     prepare = "_look" if toy else "_inputs"
@@ -175,7 +175,7 @@ def policies(chosen: argparse.Namespace) -> Iterator[PixelPolicy | VlmPolicy]:
         for wide in map(int, chosen.widths.split(",")):
             yield PixelPolicy(wide, patches=chosen.patches).to(chosen.device)
         return
-    from distrl.agent.answer_sampling import SamplingSettings  # with all of transformers
+    from distrl.agent.answer_sampling import SamplingSettings  # imports all of transformers
     from distrl.agent.loading import open_policy
     from distrl.agent.lora import LoraSettings
     from distrl.agent.vlm_settings import VlmSettings

@@ -1,4 +1,4 @@
-"""Does a config learn, whatever the seed? Its run for several seeds, on tasks never trained on.
+"""Train a config with several seeds and test on unseen tasks, to see whether every seed learns.
 
     make bench-quick-start       `distrl train quick_start`; results/quick-start.json
     make bench-miniwob-reward    `distrl train miniwob`; into results/miniwob.json, as reward_…
@@ -10,14 +10,14 @@ tasks that are the same before and after:
     seed_N_gain, …_low, …_high    the paired difference and its 95 % interval
     seed_N_training_s, _wall_s    of training alone, and with both evaluations
     seed_N_trajectories, _updates that were collected and made in that time
-    seed_N_phones_waiting_share   of the phones' time since the first update, kept from playing
-    seed_N_learner_waiting_share  of the learner's time since then, without trajectories to draw
+    seed_N_phones_waiting_share   share of the phones' time since the first update spent waiting
+    seed_N_learner_waiting_share  the same for the learner, waiting for trajectories to draw
     seed_N_samples_per_insert     draws for each trajectory since the replay was filled
     before, after, gain           means over seeds, with …_low and …_high, 95 % (Student's t)
-    gain_lowest                   the lowest low end of any seed
+    gain_lowest                   the lowest lower bound of any seed's interval
     model, command                what was trained, and how
 
-`--from RUN RUN…` takes runs that were made before.
+`--from RUN RUN…` uses existing runs.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from distrl.config.sections import AgentSettings
 
 
 def train(config: str, folder: Path, seed: int) -> Path:
-    """The directory of a finished run."""
+    """Train with a seed and return the directory of the finished run."""
     within = folder / f"seed-{seed}"
     settings = {"run.seed": seed, "run.directory": within}
     subprocess.run([*COMMAND, config, *set_words(settings)], check=True)
@@ -81,7 +81,7 @@ def figures(runs: Sequence[Path]) -> Iterator[tuple[str, float]]:
 
 
 def model_of(runs: Sequence[Path]) -> str:
-    """What all runs began with: a name, or that of a folder."""
+    """Return the name (or folder name) of the model that all runs started from."""
     models = set()
     for run in runs:
         settings = tomllib.loads((run / "config.toml").read_text("utf-8"))

@@ -1,7 +1,7 @@
 """A line chart drawn with Pillow alone: shares from 0 to 1 at a few places, with intervals.
 
-Lines carry their names at the right end, spread where they would cover each other; intervals of
-different lines stand a little beside each other, or are bands behind the lines.
+Labels stand at the right end of their lines, spread where they would overlap. Intervals of several
+lines are drawn next to each other, or as bands behind the lines.
 """
 
 from __future__ import annotations
@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 from PIL import Image, ImageDraw, ImageFont
 
-WIDTH, HEIGHT, SCALE = 1100, 640, 2  # drawn twice as large, so that slanted lines are smooth
+WIDTH, HEIGHT, SCALE = 1100, 640, 2  # drawn twice as large, to smooth slanted lines
 LEFT, RIGHT, TOP, BOTTOM = 70, 210, 110, 70  # margins
-BAND = 38  # of 255: how much of its colour a band has
+BAND = 38  # opacity of a band, of 255
 INK, FAINT, GRID = "#202124", "#5f6368", "#e3e5e8"
 
 
@@ -28,7 +28,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One thing that is compared, with a point for each place."""
+    """One compared item, with a point for each place."""
 
     label: str
     colour: str
@@ -37,18 +37,18 @@ class Line:
 
 @dataclass(frozen=True, slots=True)
 class LineChart:
-    """What is on the picture."""
+    """The content of the chart."""
 
     title: str
     subtitle: str
     axis: str
     places: Sequence[str]
     lines: Sequence[Line]
-    marks: Mapping[str, float]  # levels to compare with, dotted
-    floor: float = 0.0  # where the vertical axis begins
-    ceiling: float = 1.0  # and where it ends
-    apart: int = 0  # so many of the last places are something else: no line leads there
-    bands: bool = False  # intervals as bands
+    marks: Mapping[str, float]  # levels to compare with, drawn as dotted lines
+    floor: float = 0.0  # lower end of the vertical axis
+    ceiling: float = 1.0  # its upper end
+    apart: int = 0  # so many of the last places are of another kind: no line leads there
+    bands: bool = False  # draw intervals as bands
 
     def draw(self) -> Image.Image:
         picture = Image.new("RGB", (WIDTH * SCALE, HEIGHT * SCALE), "white")
@@ -81,7 +81,7 @@ class LineChart:
             pen.text((LEFT + 4, y - 3), f"{name} {100 * level:.0f} %", 12, FAINT, "ld")
 
     def _with_band(self, picture: Image.Image, line: Line) -> Image.Image:
-        """Its interval, seen through: bands of several lines overlap."""
+        """Add the line's interval as a translucent band, since bands of several lines overlap."""
         upper = [(self._across(n), self._height(p.high)) for n, p in enumerate(line.points)]
         lower = [(self._across(n), self._height(p.low)) for n, p in enumerate(line.points)]
         mask = Image.new("L", picture.size, 0)
@@ -118,7 +118,7 @@ class LineChart:
 
 
 def _spread(heights: list[float], apart: float) -> list[float]:
-    """Rising heights, moved as little as needed to stand so far apart, around where they were."""
+    """Move rising heights as little as needed until they are that far apart."""
     placed: list[float] = []
     for height in heights:
         placed.append(max(height, placed[-1] + apart) if placed else height)
@@ -128,7 +128,7 @@ def _spread(heights: list[float], apart: float) -> list[float]:
 
 @dataclass(frozen=True, slots=True)
 class _Pen:
-    """Draws in the units of the chart."""
+    """Draws in the chart's own units."""
 
     draw_on: ImageDraw.ImageDraw
 

@@ -1,4 +1,4 @@
-"""A learner's side with a real listener on loopback, and nobody who learns."""
+"""The learner's side of joining, with a real loopback listener, but without training."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ SETTINGS = to_toml(
 
 @dataclass
 class ListeningLearner:
-    """Its parts; the registry's pace is free."""
+    """The parts of a listening learner; the registry never holds collectors back."""
 
     folder: Path
     registry: CollectorRegistry
@@ -64,7 +64,7 @@ class ListeningLearner:
         )
 
     def stored(self) -> list[str]:
-        """Ids of everything in the store, in its order."""
+        """Return the ids of all stored trajectories, in the store's order."""
         return [each.trajectory.id for each in TrajectoryReader(self.folder / "store").read()]
 
     def publish(self, version: int, size: int = 1000) -> None:
@@ -79,7 +79,7 @@ def listening_learner(
     settings: str = SETTINGS,
     relay: DecisionRelay | None = None,
 ) -> Iterator[ListeningLearner]:
-    """A learner in that folder, as it would be found again after a restart."""
+    """Open a learner in that folder; opening it again corresponds to a restart."""
     run = RunDirectory(folder)
     arrivals, said = ArrivalQueue(), list[str]()
     with TrajectoryStore(folder / "store") as store, LineLog.open(run.episodes) as lines:

@@ -1,4 +1,4 @@
-"""A run directory with a great many tiny episodes, each with an instruction of its own."""
+"""A run directory with a great many tiny episodes, each with its own instruction."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from distrl.replay.store.trajectory_store import TrajectoryStore
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine
 
-AT_ONCE = 1000  # in one transaction
+AT_ONCE = 1000  # trajectories per transaction
 SCREENS = tuple(Screen(np.full((8, 4, 3), shade, np.uint8)) for shade in (40, 80, 160))
 
 
 def write_many_episodes(path: Path, count: int) -> RunDirectory:
-    """Make the directory, with settings, so many stored trajectories, and their lines."""
+    """Create the run with settings, `count` stored trajectories, and their episode lines."""
     run = RunDirectory(path)
     run.path.mkdir(parents=True)
     run.write_config(load_config(None, []))

@@ -1,8 +1,8 @@
-"""MiniWoB++'s pages here: which load, which say what to do, and which can be done.
+"""Check MiniWoB++'s pages: which load, which state their task, and which can be solved.
 
-Every page is begun, must say what is to be done and must not be done at once; then a player without
-a model (`instruction_monkey`) tries it with other seeds until the page itself gives a reward of 1,
-for a number of episodes. Pages that ask for more than such a player finds are answered from what
+Every page is started, must say what is to be done and must not be done at once. Then a player
+without a model (`instruction_monkey`) tries it with other seeds until the page itself gives a
+reward of 1, for a number of episodes. Pages that need more than random play are answered from what
 they show (`miniwob_answers`). A page that is never solved may still be fine: it is counted as not
 shown. `--only` and `--attempts` try some pages longer; what was solved before is kept. `--count`
 plays nothing, and only counts again what was shown before.
@@ -30,9 +30,9 @@ SETTINGS = [
     "devices.kind=browser", "tasks.source=miniwob", "judge.kind=page", "evaluation.before=0",
     "evaluation.after=0",
 ]  # fmt: skip
-ANSWERED_TASKS = 20  # of a page, at most
-SOLVED = RESULTS / "miniwob-pages.json"  # page -> number of the task that was done, or ANSWERED
-ANSWERED = 0  # by what the page says; the player's tasks are counted from 1
+ANSWERED_TASKS = 20  # tasks of a page that are answered at most
+SOLVED = RESULTS / "miniwob-pages.json"  # page -> number of the solved task, or ANSWERED
+ANSWERED = 0  # solved by `miniwob_answers`; tasks of the player are counted from 1
 
 
 def main() -> None:
@@ -54,7 +54,7 @@ def main() -> None:
                 solved[page] = ANSWERED
                 print(f"{len(solved):4} {page}", flush=True)
         SOLVED.write_text(json.dumps(solved, indent=1) + "\n")
-        for attempts in range(1, given.attempts + 1):  # a few of all before many of one
+        for attempts in range(1, given.attempts + 1):  # a few on all pages before many on one
             for page in find_pages().step_limits:
                 left = page not in solved and fnmatchcase(page, given.only)
                 if left and time.monotonic() < until and done(device, page, attempts + given.first):
@@ -67,7 +67,7 @@ def main() -> None:
 
 
 def ways(solved: Mapping[str, int]) -> dict[str, int]:
-    """How many pages were shown to give their reward, and in which way."""
+    """Count the pages that gave their reward, by how they were solved."""
     answered = sum(number == ANSWERED for number in solved.values())
     return {
         "done_by_a_player_without_a_model": len(solved) - answered,
@@ -76,7 +76,7 @@ def ways(solved: Mapping[str, int]) -> dict[str, int]:
 
 
 def begun(device: BrowserDevice, page: str) -> dict[str, int]:
-    """Whether a page loads, says what to do, and is not done before anything was done."""
+    """Check that a page loads, states its task, and is not done at the start."""
     judge = MiniwobJudge(device)
     try:
         device.reset(0)
@@ -95,7 +95,7 @@ def begun(device: BrowserDevice, page: str) -> dict[str, int]:
 
 
 def done(device: BrowserDevice, page: str, number: int) -> bool:
-    """Play one task of a page; whether the page gave a reward of 1."""
+    """Play one task of a page; return whether the page gave a reward of 1."""
     judge = MiniwobJudge(device)
     try:
         device.reset(0)
@@ -116,9 +116,9 @@ def done(device: BrowserDevice, page: str, number: int) -> bool:
 
 
 def answered(device: BrowserDevice, page: str) -> bool:
-    """Do what the page itself says to do; whether one of its tasks gave a reward of 1.
+    """Answer tasks of a page from what it shows; return whether one gave a reward of 1.
 
-    Some answers fit some tasks alone: a point between two pixels cannot be tapped.
+    Some answers fit only some tasks: a point between two pixels cannot be tapped.
     """
     judge = MiniwobJudge(device)
     for number in range(ANSWERED_TASKS):

@@ -1,7 +1,7 @@
-"""What to do on pages of MiniWoB++ that a player without a model does not find, read from the page.
+"""Scripted answers, read from the page, for MiniWoB++ pages that random play does not solve.
 
-It shows that such a page gives a reward of 1 for what our device does: taps, drags and typed text
-at places that JavaScript of the page names. Nothing is learned from it, and no agent sees it.
+They show that such a page gives a reward of 1 for what our device does: taps, drags and typed text
+at places that JavaScript of the page names. Nothing is learned from them, and no agent sees them.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from distrl.records import Action, DragAndDrop, Enter, Swipe, Tap, TypeText, Wai
 class Touch:
     """Tap elements or points [x, y], one after the other."""
 
-    places: str  # JavaScript: one of them, or a list
+    places: str  # JavaScript for one place or a list
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,11 +33,11 @@ class Drag:
 class Write:
     """Type into the field that has the focus."""
 
-    text: str  # JavaScript
+    text: str  # JavaScript for the text
 
 
 Step = Touch | Drag | Write | Action
-MAX_SWIPES = 20  # until a place is in sight
+MAX_SWIPES = 20  # until the place is visible
 PLACE = """((found, n) => {
   const listed = Array.isArray(found) && typeof found[0] !== 'number' ? found : [found];
   if (n >= listed.length) return null;
@@ -66,7 +66,7 @@ def text(selector: str) -> str:
 
 
 def bold(number: int) -> str:
-    """The n-th of the words that the instruction has in bold."""
+    """Return JavaScript for the n-th bold text of the instruction."""
     return f"{every('#query .bold, #query b')}[{number}].textContent"
 
 
@@ -212,8 +212,8 @@ ANSWERS: dict[str, tuple[Step, ...]] = {
         Write(f"{NUMBERS}[1]"),
         SUBMIT,
     ),
-    "guess-number": typed("#tt", "5"),  # right on one page in ten
-    "multi-layouts": (*MOVIE_STEPS, Touch(one("#area .final"))),  # one layout of five
+    "guess-number": typed("#tt", "5"),  # right in one task of ten
+    "multi-layouts": (*MOVIE_STEPS, Touch(one("#area .final"))),  # right for one layout of five
     "multi-orderings": (*MOVIE_STEPS, Touch(one("#area .final"))),
     "number-checkboxes": (Touch(DIGIT), SUBMIT),
     "order-food": (
@@ -246,7 +246,7 @@ ANSWERS: dict[str, tuple[Step, ...]] = {
 
 
 def answer(device: BrowserDevice, page: str) -> None:
-    """Do what the page that is open asks for."""
+    """Solve the task of the open page."""
     for step in ANSWERS[page]:
         _do(device, step)
 
@@ -267,7 +267,7 @@ def _do(device: BrowserDevice, step: Step) -> None:
 
 
 def _sought(device: BrowserDevice, places: str, number: int) -> tuple[float, float]:
-    """Where it is, after swipes over the page's area until it is in sight."""
+    """Swipe over the page's area until the place is visible; return where it is."""
     for _ in range(MAX_SWIPES):
         place = _place(device, places, number)
         if place is None:

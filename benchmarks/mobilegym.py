@@ -1,27 +1,27 @@
-"""MobileGym's phone beside ours, measured in turns in one run, through the same `Device` protocol.
+"""Compare MobileGym's phone with ours, in turns in one run, through the same `Device` protocol.
 
-MobileGym is used from a built checkout, which the environment variable MOBILEGYM names (its own
-instructions say how to build one; docs/mobilegym.md what else it needs):
+MobileGym is used from a built checkout in the folder that the environment variable MOBILEGYM names
+(MobileGym's own instructions say how to build it; docs/mobilegym.md says what else it needs):
 
     MOBILEGYM=/path/to/mobilegym make bench-mobilegym
 
 Both have 360 × 720 pixels. NAME is mobilegym or phonesim, times are medians in milliseconds:
 
-    NAME_start_ms          from nothing (no server, no browser) to the first screen
-    NAME_step_ms           a tap and its picture; MobileGym's once it is still
-    NAME_moving_step_ms    the same, not waiting until the picture is still (MobileGym alone)
-    NAME_reset_ms          start over with another seed (MobileGym has none), and the first screen
-    NAME_set_up_ms         put a task on a phone that was reset
+    NAME_start_ms          from no server and no browser to the first screen
+    NAME_step_ms           a tap and its picture; MobileGym's once the page has stopped moving
+    NAME_moving_step_ms    the same, without waiting for a still picture (MobileGym alone)
+    NAME_reset_ms          a reset with another seed (MobileGym has none), and the first screen
+    NAME_set_up_ms         set up a task on a phone that was reset
     NAME_verdict_ms        ask its judge
     NAME_snapshot_ms       copy the state
-    NAME_restore_ms        go back to it, and a picture
-    NAME_restored_share    of states after some random actions that could be brought back
-    NAME_first_mb          what the first phone adds to the proportional set size of a process, its
-                           browser included
-    NAME_further_mb        what each further one adds; ours are so small that 16 are weighed
-    NAME_together_per_s    steps of all phones in a second, each with a thread of its own
+    NAME_restore_ms        restore it, and take a picture
+    NAME_restored_share    share of the states after some random actions that could be restored
+    NAME_first_mb          what the first phone adds to the proportional set size of a process,
+                           including its browser
+    NAME_further_mb        what each further one adds; ours are so small that 16 are measured
+    NAME_together_per_s    steps of all phones in a second, with one thread per phone
 
-`load` is the load of the machine when it began: figures of a busy one are upper bounds.
+`load` is the load of the machine at the start: figures of a busy machine are upper bounds.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ from distrl.records import Action, Back, Home, Screen, Swipe, Tap
 
 VARIABLE = "MOBILEGYM"
 NAMES = ("mobilegym", "phonesim")
-WEIGHED = {"phonesim": MAX_DEVICES}  # phones, where it is not as many as play together
+WEIGHED = {"phonesim": MAX_DEVICES}  # phones for the memory figures, where not --phones
 STARTS = 3
 TAPS = tuple(Tap(*at) for at in ((0.2, 0.3), (0.5, 0.5), (0.8, 0.7), (0.5, 0.9)))
-ACTIONS = 4  # random ones before a state is copied
+ACTIONS = 4  # random ones before a snapshot
 CONSOLE = Console()
 
 
@@ -72,7 +72,7 @@ def config_of(name: str, folder: str, phones: int) -> TrainingConfig:
 
 @contextmanager
 def opened(name: str, folder: str, phones: int) -> Iterator[Environment]:
-    """That many phones, each with its first screen on, and a seed of its own."""
+    """Open that many phones, each reset with a seed of its own and showing its first screen."""
     with open_environment(config_of(name, folder, phones), "train", phones, 0) as environment:
         assert len(environment.devices) == phones
         seeds = count()
@@ -101,7 +101,7 @@ def measure_times(name: str, folder: str, steps: int, resets: int) -> dict[str, 
 
 
 def measure_tasks(environment: Environment, device: Device, resets: int) -> dict[str, float]:
-    """Tasks that cannot be judged, since their data are missing, are named and left out."""
+    """Time setting up and judging tasks; tasks whose data are missing are named and left out."""
     begun, judged = [], []
     for task in islice(environment.tasks(), resets):
         judge = environment.judge_for(device)
@@ -115,7 +115,7 @@ def measure_tasks(environment: Environment, device: Device, resets: int) -> dict
 
 
 def measure_forks(device: Device, resets: int) -> dict[str, float]:
-    """After some random actions: copy the state, go on, and back."""
+    """Time a snapshot after some random actions, and its restoration after a further action."""
     assert isinstance(device, Forkable)
     copied, restored = [], []
     for number in range(resets):
@@ -153,7 +153,7 @@ def _tap(device: Device, taps: Iterator[Tap]) -> None:
 
 
 def _moving_tap(device: BrowserDevice, taps: Iterator[Tap]) -> None:
-    """As any page is operated: the picture is taken at once."""
+    """Tap as on any web page, without waiting until the picture is still."""
     BrowserDevice._act(device, device.page, next(taps))
     device.page.picture()
 
@@ -187,7 +187,7 @@ def _milliseconds(work: Callable[[], object]) -> float:
 
 
 def measure_many(name: str, folder: str, phones: int, seconds: float) -> dict[str, float]:
-    """Memory by processes of their own, so that nothing else of this one is weighed."""
+    """Measure memory in processes of their own, and the step rate of all phones together."""
     weighed = WEIGHED.get(name, phones)
     none, one, many = (held_megabytes(name, folder, each) for each in (0, 1, weighed))
     with opened(name, folder, phones) as environment, ThreadPoolExecutor(phones) as threads:
@@ -210,7 +210,7 @@ def _steps_until(until: float, device: Device) -> int:
 
 
 def held_megabytes(name: str, folder: str, phones: int) -> float:
-    """Proportional set size of a process with that many phones, and of its browser."""
+    """Return the proportional set size of a process with that many phones, browser included."""
     command = [
         sys.executable,
         "-m",
@@ -229,12 +229,12 @@ def held_megabytes(name: str, folder: str, phones: int) -> float:
         if process.stdout.readline() != b"ready\n":
             raise SystemExit(f"{phones} phones of {name} could not be opened: see above")
         gigabytes, _ = memory_and_threads(process.pid)
-        process.stdin.close()  # it ends then
+        process.stdin.close()  # ends the process
     return 1024 * gigabytes
 
 
 def hold(name: str, folder: str, phones: int) -> None:
-    """Open phones (0: none, in a process with the same imports) until the input ends."""
+    """Hold open phones (0: none, in a process with the same imports) until the input ends."""
     with opened(name, folder, phones) if phones else nullcontext():
         print("ready", flush=True)
         sys.stdin.read()

@@ -1,9 +1,9 @@
-"""Time to a level of success, from measurements that are each of a few episodes.
+"""Time to a level of success, estimated from measurements of a few episodes each.
 
-The first measurement that reaches a level is a lucky one. So success is taken to grow with time,
-and the curve is the monotone one with the least squares (pool adjacent violators): neighbours
-that contradict that are pooled, which averages their luck away. Between the middles of pools it is
-a straight line.
+The first measurement that reaches a level may do so by luck. So success is assumed to grow with
+time, and the curve is the monotone least-squares fit (pool adjacent violators): neighbours that
+violate monotonicity are pooled, which averages noise away. The curve is linear between the means of
+the pools.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from itertools import pairwise
 import numpy as np
 
 Points = Sequence[tuple[float, float]]  # seconds, success
-RESAMPLES = 2000  # of the seeds
-END = 0.25  # of the time: where a run ends is the mean of what was measured in it
-SOONEST = 1.0  # seconds that a level takes where the curve begins at it, so that a ratio is finite
+RESAMPLES = 2000  # of the seeds, for the bootstrap
+END = 0.25  # share of the time over which the final level is averaged
+SOONEST = 1.0  # least seconds to a level, so that ratios stay finite where a curve begins at it
 
 
 def monotone(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]:
-    """The middles of the pools: time and success, both rising."""
+    """Return the mean time and success of each pool, both increasing."""
     pools: list[list[tuple[float, float]]] = []
     for point in sorted(points):
         pools.append([point])
@@ -32,7 +32,7 @@ def monotone(points: Iterable[tuple[float, float]]) -> list[tuple[float, float]]
 
 
 def seconds_to(level: float, curve: Points) -> float | None:
-    """When a monotone curve comes to a level; None: it never does."""
+    """Return when a monotone curve reaches a level, or None if it never does."""
     if curve and curve[0][1] >= level:
         return curve[0][0]
     for (begin, before), (end, after) in pairwise(curve):
@@ -44,12 +44,12 @@ def seconds_to(level: float, curve: Points) -> float | None:
 def time_ratio(
     theirs: Sequence[Points], ours: Sequence[Points], whole: float, seed: int = 0
 ) -> tuple[float, float, float, float]:
-    """Time that theirs need to reach their final level over the time that ours need to reach it.
+    """Return the time that theirs need to their final level over the time that ours need to it.
 
-    Returns the ratio, its 95 % interval and the level. The looks of all seeds of an arm are one
-    cloud of points; the interval is a percentile bootstrap over pairs of seeds, which is narrow for
-    few seeds. This figure was chosen after others had been seen (docs/log.md); `times_by_seed` is
-    the same without pooling.
+    Returns the ratio, its 95 % interval and the level. The measurements of all seeds of an arm are
+    pooled into one set of points; the interval is a percentile bootstrap over pairs of seeds, which
+    is narrow for few seeds. This figure was chosen after others had been seen (docs/log.md);
+    `times_by_seed` is the same without pooling.
     """
 
     def of(seeds: Iterable[int]) -> tuple[float, float]:
@@ -71,7 +71,7 @@ def time_ratio(
 def times_by_seed(
     theirs: Sequence[Points], ours: Sequence[Points], whole: float
 ) -> tuple[list[float], list[float]]:
-    """Of each pair of runs, the seconds of both to where theirs ends."""
+    """Return, for each pair of runs, the seconds of both to the final level of theirs."""
     levels = [final_level(points, whole) for points in theirs]
     slow, fast = (
         [_seconds(level, points, whole) for level, points in zip(levels, runs, strict=True)]
@@ -81,12 +81,12 @@ def times_by_seed(
 
 
 def final_level(points: Points, whole: float) -> float:
-    """The mean success of the last part of the time."""
+    """Return the mean success of the last `END` of the time."""
     return statistics.fmean(y for x, y in points if x >= (1.0 - END) * whole)
 
 
 def _seconds(level: float, points: Points, whole: float) -> float:
-    """Seconds to a level, to divide by: the whole time where it is never reached."""
+    """Return the seconds to a level, for ratios: the whole time where it is never reached."""
     reached = seconds_to(level, monotone(points))
     return whole if reached is None else max(SOONEST, reached)
 

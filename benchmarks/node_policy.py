@@ -1,8 +1,8 @@
-"""One policy for all collectors of a node, or one for each: what do they need, what do they bring?
+"""Compare one policy for all collectors of a node with one for each: memory and throughput.
 
-The same run on one Ray node with four collectors, once with a policy in each of them, once with
-`engine.policy=node`. Memory is what the kernel counts for collectors and server together, with
-shared pages shared out (PSS), two thirds into the run.
+Runs the same settings twice on one Ray node with four collectors: once with a policy in each of
+them, once with `engine.policy=node`. Memory is the proportional set size (PSS) of collectors and
+policy server together, two thirds into the run.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from distrl.config.training_config import load_config
 
 COLLECTORS, PHONES = 4, 8
 DECIDING = (b"ray::RayCollector", b"ray::policy server")
-MEGABYTE = 1024.0  # in the kernel's kB
+MEGABYTE = 1024.0  # in kB, the kernel's unit
 
 
 def measure_node_policy(minutes: float) -> dict[str, float]:
@@ -54,7 +54,7 @@ def _measure(folder: Path, policy: str, minutes: float) -> tuple[float, float]:
 
 
 def deciding_megabytes() -> float:
-    """Of all processes that play or decide."""
+    """Return the memory of all processes that play or decide."""
     total = 0.0
     for process in Path("/proc").iterdir():
         with contextlib.suppress(OSError):

@@ -1,4 +1,4 @@
-"""A judge with given error rates, for measuring what judge errors do to training.
+"""A judge with given error rates, to measure the effect of judge errors on training.
 
 It flips another judge's verdicts: a failure becomes a success with probability `false_positive`, a
 success a failure with `false_negative`. The draw is seeded by the trajectory's id, so that judging
@@ -16,7 +16,7 @@ from distrl.records import Trajectory, Verdict
 
 
 class StoredVerdicts:
-    """Implements `TrajectoryJudge` by the verdict that a trajectory carries."""
+    """Implements `TrajectoryJudge`: returns the verdict that the trajectory carries."""
 
     def judge(self, trajectory: Trajectory) -> Judgement:
         if trajectory.verdict is None:
@@ -28,7 +28,7 @@ class StoredVerdicts:
 
 
 class NoisyJudge:
-    """Implements `TrajectoryJudge`."""
+    """Implements `TrajectoryJudge`: flips some verdicts of another judge."""
 
     def __init__(
         self,

@@ -1,16 +1,17 @@
-"""The replay buffer of the paper's released code, as it works and with what it costs.
+"""The replay buffer of the paper's released code, rebuilt with its behaviour and its costs.
 
-Written anew from what it does, for `make bench-replay` only. It is a ring of steps in columns, with
-image features once for the screen and once for the next screen. With DPER on, a binary sum-tree
-sits beside it:
+Written anew for `make bench-replay` only. It is a ring of steps in columns, with image features
+stored twice: for the screen and for the next screen. With DPER on, a binary sum-tree sits beside
+it:
 
-- windows of three steps are drawn uniformly; the tree is never asked;
-- a trajectory's place in the tree is found by looking through all places, on every eviction and for
-  every trajectory of every refresh, and a refresh goes over all trajectories;
-- the refresh looks for an end that is one less than the one stored, so it finds nothing and appends
-  the trajectory once more; the window never reaches the rewarded last step.
+- windows of three steps are drawn uniformly; the tree is never used for draws;
+- a trajectory's leaf in the tree is found by a linear search, on every eviction and for every
+  trajectory of every refresh, and a refresh goes over all trajectories;
+- the refresh searches for an end that is one less than the stored one, so it finds nothing and
+  appends the trajectory once more; the window never reaches the rewarded last step.
 
-Generous to it: features of 8 numbers in place of 2 816, and no model behind the priorities.
+Two simplifications favour it: features of 8 numbers instead of 2 816, and no model behind the
+priorities.
 """
 
 from __future__ import annotations
@@ -37,12 +38,12 @@ COLUMNS: dict[str, tuple[Any, tuple[int, ...]]] = {
 
 
 class OriginalReplayBuffer:
-    """A ring of steps with priorities that nobody asks for."""
+    """A ring of steps with priorities that no draw uses."""
 
     def __init__(self, capacity: int) -> None:
         self.capacity = capacity
         self.inserted = 0
-        self.starts = [0]  # of the episodes, oldest first; the last one is still running
+        self.starts = [0]  # first steps of episodes, oldest first; the last is still running
         self.columns = {
             name: np.zeros((capacity, *shape), dtype) for name, (dtype, shape) in COLUMNS.items()
         }
@@ -67,7 +68,7 @@ class OriginalReplayBuffer:
             self._append_priority(1.0, self.starts[-1], self.inserted % self.capacity)
 
     def sample_window(self) -> dict[str, np.ndarray]:
-        """Three steps in a row of a uniformly drawn episode that is long enough."""
+        """Draw three consecutive steps of a uniformly drawn episode that is long enough."""
         while True:
             episode = random.randint(0, len(self.starts) - 2)
             first, last = self.starts[episode], self.starts[episode + 1] - 1
@@ -80,7 +81,7 @@ class OriginalReplayBuffer:
         return {name: column[window] for name, column in self.columns.items()}
 
     def refresh_priorities(self, episodes: int) -> None:
-        """Of the first so many episodes; the original always does all of them."""
+        """Refresh the first `episodes` episodes; the original always refreshes all of them."""
         for first, after in zip(
             self.starts[:episodes], self.starts[1 : episodes + 1], strict=False
         ):

@@ -1,15 +1,15 @@
 """The paper's table, on the simulated phone: `make bench-paper` (a GPU machine; see `--arms`).
 
-Every arm is a real `distrl train` of the starter, in settings alone (`paper_arms`): 32 phones (8 in
-one arm) as slow as the paper's emulators, on a clock that runs `--speed` times as fast, for
-`--seconds` of theirs. Families apart. Trained are templates that nobody demonstrated to the starter
-(the split `undemonstrated`) and that it does now and then (`paper_arms.TEMPLATES`): on those that
-it was shown it stands too high for arms to differ, on those that it never does there is nothing to
-learn from. Success is that of 400 tasks of the same templates with other parameters, instructions
-and phones (`undemonstrated_test`), the same for every run, after training and, of the first 100 of
-them, on the way.
+Every arm is a real `distrl train` of the starter that differs in settings alone (`paper_arms`): 32
+phones (8 in one arm) as slow as the paper's emulators, on a clock that runs `--speed` times as
+fast, for `--seconds` of their time. Each family is trained separately. Training uses templates that
+nobody demonstrated to the starter (the split `undemonstrated`) and that it solves now and then
+(`paper_arms.TEMPLATES`): on demonstrated ones its success is too high for arms to differ, and on
+those that it never solves there is nothing to learn from. Success is that of 400 tasks of the same
+templates with other parameters, instructions and phones (`undemonstrated_test`), the same for every
+run; it is measured after training and, on the first 100 of them, during training.
 
-    start                 the starter, before anything: every run measures it
+    start                 the starter before training: every run measures it
     filtered_bc           imitation of successes, asynchronous
     digirl_8_rounds       DigiRL as published: all phones play, then the learner trains
     digirl_32_rounds      the same on 32 phones
@@ -22,34 +22,34 @@ them, on the way.
 The main pair (distrl, digirl_32_rounds) has `--seeds`, the others `--seeds-others`.
 
 `--tune` chooses settings for every arm by one rule, on seeds of its own (`paper_tuning`), and
-writes them to results/paper-tuned.json (or `--tuned FILE`); a later run with `--tuned FILE` takes
+writes them to results/paper-tuned.json (or `--tuned FILE`); a later run with `--tuned FILE` uses
 them. That is 30 runs for each seed and family.
 
-What takes time here: the phones, by the latency model. The learner's step takes what it takes on
-this machine, the same for all arms (batches have the same size); `ARM_step_seconds` says how long
-that is on the phones' clock, where the paper has 120 s for 20 steps. Several runs at once share the
-GPU and make steps longer: compare arms of one `--at-once`. The paper's other stations are *not*
-charged, since no setting of a run can: image features and a model without a key-value cache at
-every step, the evaluator's call, the start of a collector process, the fetch of a trajectory and
+Time is spent by the phones, as the latency model says, and by the learner's steps, which take what
+they take on this machine, the same for all arms (batches have the same size); `ARM_step_seconds` is
+that time on the phones' clock, where the paper has 120 s for 20 steps. Several runs at once share
+the GPU and make steps longer: compare arms of one `--at-once`. The paper's other waits are *not*
+included, since no setting of a run adds them: image features and a model without a key-value cache
+at every step, the evaluator's call, the start of a collector process, the fetch of a trajectory and
 the 120 s of an update (`phonesim.latency`, from IMAGE_FEATURES on). `devices.latency` is the
-phone's own; a wait of the policy, judge, delivery and learner on the phones' clock would have to be
-built for them. `make bench-time-to-success` has them, on errands.
+phone's own; waits of the policy, judge, delivery and learner on the phones' clock are not
+implemented. `make bench-time-to-success` has them, on errands.
 
-Each run has a folder in `--keep`, by family, arm and seed; one that has its result is not run
-again (if it was made with other settings, the benchmark says so and ends), and one that was cut
-short is begun anew. `--report` only reads what is there; `--from-curves` only computes
-`…_by_seed_…` anew, from the committed curves. Figures:
+Each run has a folder in `--keep`, by family, arm and seed. A run that has its result is not run
+again (if it was made with other settings, the benchmark says so and ends); an interrupted run is
+started again from the beginning. `--report` only reads what is there; `--from-curves` only computes
+`…_by_seed_…` again, from the committed curves. Figures:
 
     collection_ratio            trajectories a minute, distrl over digirl_32_rounds
     relative_gain_FAMILY        success at the end, distrl over digirl_32_rounds, less 1
-    time_ratio_by_seed_FAMILY   time to where digirl_32_rounds ends, over distrl's to the same, seed
-                                by seed, on monotone curves through the looks (`monotone_curve`)
-    time_ratio_FAMILY           the same on curves through the looks of all seeds; the interval is a
-                                percentile bootstrap over seeds, and too narrow with five. It was
-                                chosen after other figures of the same runs had been seen
+    time_ratio_by_seed_FAMILY   time to the final success of digirl_32_rounds, over distrl's time to
+                                the same, seed by seed, on monotone curves (`monotone_curve`)
+    time_ratio_FAMILY           the same on curves through all seeds' evaluations; the interval
+                                is a percentile bootstrap over seeds, and too narrow with five. It
+                                was chosen after other figures of the same runs had been seen
     training_time_ratio_…       both by the success of training episodes, in twelve parts of the
-                                time: many more episodes than the looks have
-    …_level                     success where digirl_32_rounds ends
+                                time: many more episodes than the evaluations have
+    …_level                     final success of digirl_32_rounds
     FAMILY_ARM_…                success, its gain and its mean over time, collection, staleness,
                                 effective samples, seconds_to_LEVEL (where a run did not reach it,
                                 its whole time; …_not_reached counts those)
@@ -57,15 +57,16 @@ short is begun anew. `--report` only reads what is there; `--from-curves` only c
     FAMILY_ARM_seed_N_…         each run: before, success, per_minute
 
 with `_low` and `_high` (95 %, Student's t over seeds, ratios on logarithms) where there are seeds.
-The curve of every run is in paper-curves.json, as pairs of seconds and success. A look on the way
-is of few tasks and may be lucky: the mean over time is steadier than the time to a level. The end
-is a table in Markdown; `--plot FILE.png` draws success over time, with bands over seeds.
+The curve of every run is in paper-curves.json, as pairs of seconds and success. An evaluation
+during training has few tasks and may be lucky: the mean over time is steadier than the time to a
+level. The benchmark ends by printing a table in Markdown; `--plot FILE.png` draws success over
+time, with bands over seeds.
 
 `make bench-paper-small` (`--small`) is for two cores without a GPU: the three kinds of tasks of the
 quick start, which nobody demonstrated, with its settings and five draws for each trajectory in all
 arms, on the same slow phones for 1,500 of their seconds; success of 100 tasks at the end and of 50
-at four looks on the way; 500 s of ours a run, and evaluations. Writes paper-small.json and
-paper-small-curves.json; runs are kept in runs/paper-small.
+at four evaluations during training; 500 real seconds a run, and evaluations. Writes
+paper-small.json and paper-small-curves.json; runs are kept in runs/paper-small.
 """
 
 from __future__ import annotations
@@ -102,7 +103,7 @@ from distrl.records import CORE_FAMILIES, FAMILIES
 
 
 def jobs_of(given: argparse.Namespace) -> list[Job]:
-    """Seed by seed, so that what is there when it is stopped can be compared."""
+    """Return the jobs seed by seed, so that an interrupted benchmark has comparable runs."""
     tuned = read_tuned(given.tuned, given.arms) if given.tuned else {}
     seeds = {arm: given.seeds if arm in MAIN_ARMS else given.seeds_others for arm in given.arms}
     return [
@@ -115,7 +116,7 @@ def jobs_of(given: argparse.Namespace) -> list[Job]:
 
 
 def draw(runs: Mapping[Job, Played], given: argparse.Namespace) -> None:
-    """A picture of each family; with several, FAMILY is added to the file's name."""
+    """Draw a picture of each family; with several, FAMILY is added to the file's name."""
     families = families_of(runs)
     for family in families:
         several = f"-{family}" if len(families) > 1 else ""
@@ -159,10 +160,10 @@ def main() -> None:
         print(f"\n{family}\n\n{table_of(figures, family)}")
     if given.plot is not None:
         draw(runs, given)
-    if runs and (given.small or given.device != "cpu"):  # else a trial on a CPU, and no result
+    if runs and (given.small or given.device != "cpu"):  # a trial on a CPU is no result
         name = table_name(given)
         command = make_command(f"bench-{name}", given_by_target=("--small",))
-        write = update_results if given.report else write_results  # who made them stays
+        write = update_results if given.report else write_results  # keeps how the runs were made
         how = "report" if given.report else command
         write(name, rounded, how)
         write(f"{name}-curves", curves_of(runs), how)
@@ -173,7 +174,7 @@ def arguments() -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     words.add_argument("--small", action="store_true", help="the quick start's tasks, on a CPU")
-    small = "--small" in sys.argv  # other defaults
+    small = "--small" in sys.argv  # it has other defaults
     seconds, speed = (SMALL_SECONDS, SMALL_SPEED) if small else (SECONDS, SPEED)
     families = ["general"] if small else [*CORE_FAMILIES]
     seeds = [0, 1, 2] if small else [0, 1, 2, 3, 4]

@@ -1,8 +1,8 @@
-"""The arms of the paper's table as settings of `distrl train`, and what each is tuned over.
+"""The arms of the paper's table as settings of `distrl train`, and the settings that are tuned.
 
-An arm is `ARMS[name]` beside settings that all arms share (`SETTINGS`, or those of a small table:
+An arm is `ARMS[name]` on top of settings that all arms share (`SETTINGS`, or for the small table
 the config `SMALL_CONFIG` and `SMALL`). `choices_of` has the settings that tuning may change, each
-with two values, the first being what the arm has untuned.
+with two values; the first is the untuned one.
 """
 
 from __future__ import annotations
@@ -17,11 +17,11 @@ Settings = Mapping[str, object]
 
 SECONDS = 6_000.0  # of the phones' clock
 SPEED = 20.0
-LOOKS = 6  # evaluations on the way
+LOOKS = 6  # evaluations during training
 TEST_TASKS, TASKS_ON_THE_WAY = 400, 100
-# What is trained: undemonstrated templates that the starter did at least once when it was measured
-# on all 41 (820 sampled attempts, results/undemonstrated-start.json). On the other 29 no arm has
-# anything to learn from in these minutes, and all would be diluted alike.
+# The trained templates: undemonstrated ones that the starter solved at least once when measured on
+# all 41 (820 sampled attempts, results/undemonstrated-start.json). The other 29 give no arm any
+# reward in these minutes, and would only dilute the results of all arms.
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "general": (
         "browser.ask_story", "browser.open_bookmark", "calculator.ask_bracketed",
@@ -53,12 +53,12 @@ SETTINGS: Settings = {
     "agent.policy.critic.instruction_words": 512,
 }
 SMALL_CONFIG, SMALL_SECONDS, SMALL_SPEED, SMALL_LOOKS = "quick_start", 1_500.0, 3.0, 4
-SMALL: Settings = {  # beside those of its config
+SMALL: Settings = {  # on top of its config
     "devices.count": 32,
     "devices.latency": "paper_emulator",
     "devices.clock": "scaled",
     "pacing.minimum_fill": 32,
-    "pacing.samples_per_insert": 5,  # of two cores, phones and looks need one
+    "pacing.samples_per_insert": 5,  # on two cores, phones and evaluations need one of them
     "evaluation.before": 100,
     "evaluation.after": 100,
     "evaluation.every_episodes": 50,
@@ -101,7 +101,7 @@ CHOICES_OF_ALGORITHM: Mapping[str, Mapping[str, tuple[object, ...]]] = {
 
 
 def choices_of(arm: str) -> dict[str, tuple[object, ...]]:
-    """What tuning may change of an arm: nothing that makes it this arm."""
+    """Return the settings that tuning may change; those that define the arm are excluded."""
     own = ARMS[arm]
     choices = CHOICES_OF_ALGORITHM[str(own["learning.algorithm"])]
     return {name: values for name, values in choices.items() if name not in own}
@@ -120,13 +120,13 @@ class Job:
         return keep / f"{self.family}-{self.arm}-{self.seed}"
 
     def tuning_folder(self, keep: Path) -> Path:
-        """Named by what is tried as well."""
+        """Return a folder whose name includes the tried values."""
         values = "-".join(str(value) for _, value in self.tuned)
         return keep / "tuning" / f"{self.family}-{self.arm}-{self.seed}-{values}"
 
 
 def settings_of(job: Job, folder: Path, given: argparse.Namespace) -> dict[str, object]:
-    """All that a run is given beside its config, if it has one."""
+    """Return all settings of a run on top of its config, if it has one."""
     minutes = given.seconds / given.speed / 60.0
     looks = SMALL_LOOKS if given.small else LOOKS
     templates = {"tasks.templates": list_of(TEMPLATES[job.family])}
@@ -148,5 +148,5 @@ def settings_of(job: Job, folder: Path, given: argparse.Namespace) -> dict[str, 
 
 
 def list_of(words: Iterable[str]) -> str:
-    """A list as a setting of the command."""
+    """Write a list as the value of a `--set` option."""
     return f"[{', '.join(json.dumps(word) for word in words)}]"

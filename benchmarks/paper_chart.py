@@ -1,8 +1,7 @@
 """Success over time of the paper's arms, with bands over seeds, as a picture of one family.
 
-Looks of different runs come at different moments: each run's curve is read, by straight lines
-between its looks, at the same places in time. A band is the 95 % interval over seeds (Student's t);
-an arm with one seed has none.
+Runs are evaluated at different times, so each run's curve is interpolated linearly at the same
+times. A band is the 95 % interval over seeds (Student's t); an arm with one seed has none.
 
     python -m benchmarks.paper_chart --arms distrl digirl_32_rounds --out docs/pictures/paper.png
 
@@ -48,7 +47,7 @@ COLOURS = {
     "without_retrace": "#1e8e3e",
     "as_printed": "#b06000",
 }
-PLACES = 7  # in time, the start and the end among them
+PLACES = 7  # points in time, including the start and the end
 
 
 def chart(runs: Runs, family: str, arms: Iterable[str]) -> LineChart:
@@ -57,7 +56,7 @@ def chart(runs: Runs, family: str, arms: Iterable[str]) -> LineChart:
 
 
 def chart_of(curves: Mapping[str, Sequence[Curve]], family: str) -> LineChart:
-    """The chart of one family: by arm, the curve of each seed."""
+    """Draw one family; `curves` has the curve of each seed, by arm."""
     own = {arm: several for arm, several in curves.items() if several}
     whole = max(curve[-1][0] for several in own.values() for curve in several)
     times = [float(each) for each in np.linspace(0.0, whole, PLACES)]
@@ -77,7 +76,7 @@ def chart_of(curves: Mapping[str, Sequence[Curve]], family: str) -> LineChart:
 
 
 def committed_curves(path: Path, family: str, arms: Iterable[str]) -> dict[str, list[Curve]]:
-    """The curves of a results file, by arm; those of training episodes are left out."""
+    """Read the curves of a results file by arm, without those of training episodes."""
     found: Mapping[str, Curve] = json.loads(path.read_text())
     return {
         arm: [

@@ -1,8 +1,9 @@
-"""The figures of the paper's table, from its runs: of each arm, of pairs, of each seed.
+"""The figures of the paper's table from its runs: by arm, by pair of arms, and by seed.
 
 Intervals are 95 %, Student's t over seeds (ratios: on logarithms), where there are several seeds.
-Arms are compared on the seeds that both have. `…_tasks_low` and `…_tasks_high` are of the same
-difference over test tasks, each the mean of its seeds: how far it depends on the choice of tasks.
+Arms are compared on the seeds that both have. `…_tasks_low` and `…_tasks_high` are the interval of
+the same difference over test tasks, each averaged over seeds: it shows the dependence on the choice
+of tasks.
 """
 
 from __future__ import annotations
@@ -19,11 +20,11 @@ from distrl.episodes.outcome import NORMAL_95, SuccessRate
 
 Runs = Mapping[Job, Played]
 Figures = dict[str, float]
-LEVELS = tuple(n / 10.0 for n in range(1, 10))  # of success; the time to each is given
+LEVELS = tuple(n / 10.0 for n in range(1, 10))  # of success; the time to each is a figure
 
 
 def spread(name: str, numbers: Sequence[float]) -> Figures:
-    """A mean, and its interval where there are several."""
+    """Return a mean, and its interval if there are several numbers."""
     found = {name: statistics.fmean(numbers)}
     if len(numbers) > 1:
         wide = statistics.stdev(numbers) / math.sqrt(len(numbers)) * STUDENT[len(numbers) - 1]
@@ -32,14 +33,14 @@ def spread(name: str, numbers: Sequence[float]) -> Figures:
 
 
 def ratios(name: str, ours: Sequence[float], theirs: Sequence[float]) -> Figures:
-    """How many times as much as theirs ours is, seed by seed."""
+    """Return the ratio of ours to theirs, paired by seed, with its interval."""
     if len(ours) < 2 or min(*ours, *theirs) <= 0.0:
         return {name: statistics.fmean(ours) / max(1e-9, statistics.fmean(theirs))}
     return dict(zip((name, f"{name}_low", f"{name}_high"), ratio(ours, theirs), strict=True))
 
 
 def of_arm(runs: Runs, family: str, arm: str) -> dict[int, Played]:
-    """The runs of an arm, by seed."""
+    """Return the runs of an arm, by seed."""
     found = {job.seed: each for job, each in runs.items() if (job.family, job.arm) == (family, arm)}
     return dict(sorted(found.items()))
 
@@ -49,7 +50,7 @@ def families_of(runs: Runs) -> list[str]:
 
 
 def figures_of(runs: Runs) -> Figures:
-    """All of them; those of the main pair first."""
+    """Return all figures; those of the main pair come first."""
     collection: list[tuple[Played, Played]] = []
     compared: Figures = {}
     arms: Figures = {}
@@ -73,8 +74,8 @@ def figures_of(runs: Runs) -> Figures:
 
 
 def curves_of(runs: Runs) -> dict[str, list[list[float]]]:
-    """Of each run, seconds of the phones' clock and success: before, on the way, at the end; and
-    that of its training episodes, by parts of the time.
+    """Return each run's curve, pairs of seconds on the phones' clock and success, and the curve of
+    its training episodes.
     """
     curves: dict[str, list[list[float]]] = {}
     for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm)):
@@ -85,7 +86,7 @@ def curves_of(runs: Runs) -> dict[str, list[list[float]]]:
 
 
 def _start(family: str, own: Sequence[Played]) -> Figures:
-    """The starter. Every run measures it, on the same tasks with the same draws."""
+    """Return the starter's success, which every run measures on the same tasks and draws."""
     name, first = f"{family}_start_success", own[0].done_before
     found = {name: statistics.fmean(each.before for each in own)}
     if first:
@@ -95,7 +96,7 @@ def _start(family: str, own: Sequence[Played]) -> Figures:
 
 
 def _levels(own: Mapping[str, Mapping[int, Played]]) -> list[float]:
-    """Those above the start that some run came to."""
+    """Return the levels above the start that at least one run reached."""
     runs = [each for by_seed in own.values() for each in by_seed.values()]
     start = max(each.before for each in runs)
     best = max(success for each in runs for _, success in each.curve)
@@ -128,12 +129,12 @@ def _arm(name: str, own: Sequence[Played], levels: Sequence[float]) -> Figures:
 def _paired(
     ours: Mapping[int, Played], theirs: Mapping[int, Played]
 ) -> list[tuple[Played, Played]]:
-    """Runs of the same seeds."""
+    """Return pairs of runs of the same seed."""
     return [(ours[seed], theirs[seed]) for seed in sorted(ours.keys() & theirs.keys())]
 
 
 def _difference(name: str, pairs: Sequence[tuple[Played, Played]]) -> Figures:
-    """How much more success an arm has at the end than another, and over time."""
+    """Return the difference in success between two arms: at the end, over tasks, and over time."""
     if not pairs:
         return {}
     over_time = [one.success_over_time - other.success_over_time for one, other in pairs]
@@ -159,7 +160,7 @@ def _over_tasks(name: str, pairs: Sequence[tuple[Played, Played]]) -> Figures:
 
 
 def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
-    """At equal time, and to equal success, by looks and by training episodes."""
+    """Compare the main pair: success at equal time, and time to equal success."""
     gain = ratios(f"relative_gain_{family}", [o.after for o, _ in both], [t.after for _, t in both])
     figures = {name: value - 1.0 for name, value in gain.items()}
     whole = statistics.fmean(theirs.seconds for _, theirs in both)
@@ -178,9 +179,9 @@ def _compared(family: str, both: Sequence[tuple[Played, Played]]) -> Figures:
 
 
 def times_of_curves(curves: Mapping[str, Points]) -> Figures:
-    """The ratios of times seed by seed, from the curves of a results file (`curves_of`).
+    """Return the time ratios seed by seed, from the curves of a results file (`curves_of`).
 
-    Those curves are rounded, which the ratio over all looks does not bear.
+    Those curves are rounded, which is too coarse for the ratio over the evaluations of all seeds.
     """
     figures: Figures = {}
     for family in sorted({name.partition("_")[0] for name in curves}):
@@ -199,7 +200,7 @@ def times_of_curves(curves: Mapping[str, Points]) -> Figures:
 
 
 def _by_seed(runs: Runs) -> Iterator[tuple[str, float]]:
-    """What came of each run."""
+    """Yield the figures of each run."""
     for job, each in sorted(runs.items(), key=lambda run: (run[0].family, run[0].arm, run[0].seed)):
         name = f"{job.family}_{job.arm}_seed_{job.seed}"
         yield f"{name}_before", each.before
@@ -207,7 +208,7 @@ def _by_seed(runs: Runs) -> Iterator[tuple[str, float]]:
         yield f"{name}_per_minute", each.per_minute
 
 
-# To read -----------------------------------------------------------------------------------------
+# The table ---------------------------------------------------------------------------------------
 
 HEADER = (
     "arm",
@@ -222,7 +223,7 @@ HEADER = (
 
 
 def table_of(figures: Figures, family: str) -> str:
-    """A family's arms in Markdown, with intervals where there are seeds."""
+    """Return a family's arms as a Markdown table, with intervals where there are seeds."""
     start = _interval(figures, f"{family}_start_success", 100.0)
     rows: list[Sequence[str]] = [HEADER, ["---"] * len(HEADER)]
     rows.append(["start", "", start, *[""] * (len(HEADER) - 3)])

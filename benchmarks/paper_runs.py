@@ -1,9 +1,9 @@
-"""The runs of the paper's table: each played once, then read from its directory.
+"""The runs of the paper's table: each is run once, then read from its directory.
 
-All times are of one clock: seconds of training (without evaluations) on the phones' clock, which
-runs `devices.clock_speed` times as fast as ours. `evaluations.jsonl` says by the run's own clock
-when weights were measured, and that one also counts what comes before training; the points of
-`metrics.jsonl` have both clocks and translate.
+All times are on one clock: seconds of training (without evaluations) on the phones' clock, which
+runs `devices.clock_speed` times as fast as real time. `evaluations.jsonl` has the time of an
+evaluation on the run's own clock, which also counts what comes before training; the points of
+`metrics.jsonl` have both clocks and are used to translate.
 """
 
 from __future__ import annotations
@@ -30,17 +30,17 @@ from distrl.runs.run_account import LEARNER, LEARNER_STAGES
 from distrl.runs.run_directory import RunDirectory
 from distrl.runs.run_records import EpisodeLine, EvaluationLine, Point
 
-PARTS = 12  # of the time, in each of which training episodes are counted
+PARTS = 12  # of the time; training episodes are counted in each
 
 
 def play_all(jobs: Sequence[Job], folders: Sequence[Path], given: argparse.Namespace) -> None:
-    """Play what has not been played, so many at once."""
+    """Run the jobs that have no result yet, `--at-once` in parallel."""
     with ThreadPoolExecutor(given.at_once) as side_by_side:
         list(side_by_side.map(lambda job, folder: play(job, folder, given), jobs, folders))
 
 
 def play(job: Job, folder: Path, given: argparse.Namespace) -> None:
-    """Run it to its end, unless it was before."""
+    """Run a job to its end, unless its folder has a result."""
     config = (SMALL_CONFIG,) if given.small else ()
     settings = settings_of(job, folder, given)
     if result_of(folder) is not None:
@@ -56,13 +56,13 @@ def play(job: Job, folder: Path, given: argparse.Namespace) -> None:
 
 
 def written(settings: dict[str, object]) -> str:
-    """What a run was made with, but where."""
+    """Return a run's settings as lines, without its directory."""
     words = set_words({k: v for k, v in settings.items() if k != "run.directory"})
     return "\n".join(words[1::2]) + "\n"
 
 
 def check_same(folder: Path, settings: dict[str, object]) -> None:
-    """Refuse to take a run of other settings for this one."""
+    """Exit if the folder's run was made with other settings."""
     before = (folder / "settings").read_text().splitlines()
     if different := set(before).symmetric_difference(written(settings).splitlines()):
         sys.exit(
@@ -71,16 +71,16 @@ def check_same(folder: Path, settings: dict[str, object]) -> None:
         )
 
 
-# What it came to ---------------------------------------------------------------------------------
+# Results -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Played:
-    """What came of a run, on the phones' clock."""
+    """The result of a run, on the phones' clock."""
 
     before: float
     after: float
-    # Seconds and success: before, on the way, at the end, on the tasks that were played each time.
+    # Seconds and success before, during and after training, on tasks played in every evaluation.
     curve: tuple[tuple[float, float], ...]
     per_minute: float  # trajectories
     step_seconds: float
@@ -95,23 +95,23 @@ class Played:
         return self.curve[-1][0]
 
     def seconds_to(self, level: float) -> float | None:
-        """The first look that reaches a level; None: none did."""
+        """Return the time of the first evaluation that reaches a level, or None."""
         return next((seconds for seconds, success in self.curve if success >= level), None)
 
     @property
     def success_over_time(self) -> float:
-        """The mean over the whole time, from the start on: the area under the curve."""
+        """Return the mean success over the whole time: the area under the curve."""
         area = sum((end - begin) * (y + x) / 2.0 for (begin, x), (end, y) in pairwise(self.curve))
         return area / self.seconds
 
 
 def result_of(folder: Path) -> Path | None:
-    """The directory of its run, if that has a result."""
+    """Return the directory of the folder's run, if that has a result."""
     return next((found.parent for found in folder.glob("*/result.json")), None)
 
 
 def played(folder: Path) -> Played | None:
-    """What the run in a folder came to; None: it has no result."""
+    """Return the result of the run in a folder, or None if it has none."""
     run = result_of(folder)
     if run is None:
         return None
@@ -143,7 +143,7 @@ def played(folder: Path) -> Played | None:
 def on_the_same_tasks(
     measured: Iterable[tuple[float, Mapping[str, bool]]],
 ) -> tuple[tuple[float, float], ...]:
-    """Seconds and success, on the tasks that were played every time that any were."""
+    """Return seconds and success on the tasks that every non-empty evaluation played."""
     looks = [(seconds, done) for seconds, done in measured if done]
     tasks = set(looks[0][1]).intersection(*(done for _, done in looks))
     return tuple(
@@ -154,10 +154,10 @@ def on_the_same_tasks(
 def training_curve(
     directory: RunDirectory, points: Sequence[Point], speed: float
 ) -> tuple[tuple[float, float], ...]:
-    """Success of the training episodes that ended in each part of the time, at its middle.
+    """Return the success of training episodes by part of the time in which they ended.
 
-    Every arm draws its tasks alike, so that this is a dense measure of the same thing as the looks,
-    and costs no processor.
+    Each value stands at the middle of its part. All arms draw their tasks alike, so that this
+    measures the same as the evaluations, with many more episodes and at no extra cost.
     """
     episodes = [each for each in read_lines(directory.episodes, EpisodeLine) if each.judged]
     times = [speed * t for t in training_seconds(points, [each.ended for each in episodes])]
@@ -173,13 +173,13 @@ def training_curve(
 
 
 def training_seconds(points: Sequence[Point], seconds: Sequence[float]) -> list[float]:
-    """Seconds of training at so many seconds of the run's own clock."""
+    """Translate seconds of the run's own clock to seconds of training."""
     known = [(p.seconds, p.figures.get("training_seconds") or 0.0) for p in points]
     clock, trained = zip(*known, strict=True)
     return [float(each) for each in np.interp(seconds, clock, trained)]
 
 
 def learning_seconds(points: Sequence[Point]) -> float:
-    """Seconds that the learner's steps took, without its waiting."""
+    """Return the seconds of the learner's steps, without its waits."""
     spent = points[-1].figures if points else {}
     return sum(spent.get(LEARNER + stage) or 0.0 for stage in LEARNER_STAGES)

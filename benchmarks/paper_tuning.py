@@ -1,17 +1,17 @@
 """Tuning of the paper's arms, by one rule for all: settings are chosen one after the other.
 
 Every arm begins with the first value of each of its choices (`choices_of`: the learning rate; then,
-of A-RIDE, advantages as they are or filtered, and λ; of DigiRL, the share that its curriculum lets
-through, and λ; of filtered imitation, the share of successes). Of a choice, every value is tried
-with what was chosen before, and the best success at the end is kept, the mean over families and
-tuning seeds; where it is equal, the first. So an arm has at most four candidates, and no arm is
-looked at more closely than another but by having more settings. Tuning seeds are no seeds of the
-table, yet test tasks are the same, for every arm: the table compares arms and does not say how well
-a tuned arm does on tasks that played no part in tuning.
+for A-RIDE, signed or filtered advantages, and λ; for DigiRL, the share that its curriculum lets
+through, and λ; for filtered imitation, the share of successes). Every value of a choice is tried
+with the earlier choices fixed. The value with the best final success is kept, averaged over
+families and tuning seeds; among equals, the first. So an arm has at most four candidates, and an
+arm gets more runs than another only by having more settings. Tuning seeds differ from the table's
+seeds, but the test tasks are the same, for every arm: the table compares arms and does not say how
+well a tuned arm does on tasks that played no part in tuning.
 
 The file has `arms` (what was chosen, by arm), `tried` (each candidate's success) and what it was
-tuned with. Arms that are not tuned this time keep what the file has of them. Runs are kept in
-`--keep`/tuning: a candidate that was played is not played again.
+tuned with. Arms that are not tuned this time keep their entries in the file. Runs are kept in
+`--keep`/tuning: a candidate that has a result is not run again.
 """
 
 from __future__ import annotations
@@ -34,18 +34,18 @@ Tuned = tuple[tuple[str, object], ...]  # settings and their values
 
 @dataclass(slots=True)
 class ArmTuning:
-    """What is chosen so far of one arm."""
+    """The settings chosen so far for one arm."""
 
     arm: str
     chosen: dict[str, object] = field(default_factory=dict)
-    tried: dict[Tuned, float] = field(default_factory=dict)  # success at the end
+    tried: dict[Tuned, float] = field(default_factory=dict)  # final success
 
     @classmethod
     def begin(cls, arm: str) -> ArmTuning:
         return cls(arm, {name: values[0] for name, values in choices_of(arm).items()})
 
     def candidates(self, number: int) -> list[Tuned]:
-        """All values of a choice with what is chosen; none where there are fewer choices."""
+        """Return one candidate per value of a choice, or none where the arm has fewer choices."""
         choices = list(choices_of(self.arm).items())
         if number >= len(choices):
             return []
@@ -53,14 +53,14 @@ class ArmTuning:
         return [tuple((self.chosen | {name: value}).items()) for value in values]
 
     def choose(self, candidates: Sequence[Tuned]) -> None:
-        """Keep the best, the first of equals."""
+        """Keep the best candidate, the first among equals."""
         if candidates:
             best = max(self.tried[each] for each in candidates)
             self.chosen = dict(next(each for each in candidates if self.tried[each] == best))
 
 
 def tune(given: argparse.Namespace, path: Path) -> None:
-    """Choose for every arm of `given`, and write the file."""
+    """Tune every arm of `given`, and write the file."""
     tunings = [ArmTuning.begin(arm) for arm in given.arms]
     for number in range(max(len(choices_of(arm)) for arm in given.arms)):
         candidates = {each.arm: each.candidates(number) for each in tunings}
@@ -81,7 +81,7 @@ def tune(given: argparse.Namespace, path: Path) -> None:
 
 
 def _successes(jobs: Iterable[Job], keep: Path) -> dict[Tuned, float]:
-    """The mean success of each candidate."""
+    """Return the mean success of each candidate."""
     found: dict[Tuned, list[float]] = {}
     for job in jobs:
         run = played(job.tuning_folder(keep))
@@ -112,7 +112,7 @@ def write_tuned(path: Path, tunings: Iterable[ArmTuning], given: argparse.Namesp
 
 
 def read_tuned(path: Path, arms: Iterable[str]) -> dict[str, Tuned]:
-    """What a file has chosen for these arms; all of them must be there."""
+    """Read the chosen settings of these arms, all of which must be in the file."""
     chosen: Mapping[str, Mapping[str, object]] = json.loads(path.read_text("utf-8"))["arms"]
     if missing := [arm for arm in arms if arm not in chosen]:
         sys.exit(f"{path} has nothing for {', '.join(missing)}: tune them too, by the same rule")

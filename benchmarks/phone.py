@@ -1,14 +1,13 @@
-"""How fast, how small and how fair is the simulated phone? `make bench-phone` answers.
+"""Measure the simulated phone's speed, memory and success rates (`make bench-phone`).
 
 Speed is that of `perform` and `frame` for the actions of scripted solutions over all templates, on
 one core: taps, swipes, typing and so on, each followed by its rendered 360 × 720 frame as an array.
 (All templates of the families General and Shopping: the everyday apps came later, and the figure
-should stay comparable; `everyday_steps_per_s_per_core` is theirs.)
-With `--old CHECKOUT`, a checkout of an earlier state, both are measured in turns, each in processes
-of its own: `steps_per_s_ratio` is what is left of the speed before.
-The successes are those of the agents that need no brain, over all templates and splits. Figures of
-the Android emulator are shown beside ours as published; `make bench-mobilegym` measures MobileGym
-and our phone in one run.
+should stay comparable; `everyday_steps_per_s_per_core` is theirs.) With `--old CHECKOUT`, a
+checkout of an earlier state, both are measured in turns, each in processes of its own:
+`steps_per_s_ratio` is the new speed over the old one. Success is that of the simple agents without
+a model, over all templates and splits. Figures of the Android emulator are shown beside ours as
+published; `make bench-mobilegym` measures MobileGym and our phone in one run.
 """
 
 from __future__ import annotations
@@ -47,9 +46,9 @@ from phonesim.tasks.task_sets import load_task, splits_of, template_names, templ
 from phonesim.tasks.template import Template
 from phonesim.tasks.wordings import REWORDED
 
-PHONES = 60  # made at once, to weigh one
+PHONES = 60  # phones created at once to measure the memory of one
 REPEATS = 5
-TURNS = 3  # of each checkout, where two are compared
+TURNS = 3  # of each checkout, in a comparison of two
 RATE = """
 import time
 from benchmarks.phone import all_tasks, recorded_actions, step_seconds
@@ -64,9 +63,9 @@ Figures = dict[str, float]
 
 
 def all_tasks(numbers: range, families: Sequence[Family] = CORE_FAMILIES) -> list[Task]:
-    """Every template of the families in each of its splits, with these numbers.
+    """Return tasks of every template of the families, in each of its splits, with these numbers.
 
-    Those that say tasks of `test` in other words are left out: they are the same tasks.
+    Splits that only reword the tasks of `test` are left out.
     """
     return [
         load_task(f"{name}/{split}/{number}")[0]
@@ -82,7 +81,7 @@ def all_tasks(numbers: range, families: Sequence[Family] = CORE_FAMILIES) -> lis
 
 
 def count_contents() -> Figures:
-    """Templates, those that name more than one app, and pages of all apps."""
+    """Count templates, those that name more than one app, and pages of all apps."""
     found = templates().values()
     everyday = [name for name, each in templates().items() if each.family == "everyday"]
     return {
@@ -109,7 +108,7 @@ def _said_in_all(template: type[Template]) -> bool:
 def recorded_actions(
     tasks: list[Task], display: Display = STANDARD
 ) -> list[tuple[Phone, list[Action]]]:
-    """A phone set up for each task, and the actions of its scripted solution."""
+    """Return a phone set up for each task, and the actions of its scripted solution."""
     prepared = []
     for task in tasks:
         device = SimulatedDevice("recorder", display=display)
@@ -121,12 +120,12 @@ def recorded_actions(
 
 
 def step_seconds(prepared: list[tuple[Phone, list[Action]]]) -> list[float]:
-    """The time of each action with its new frame; each phone is put back afterwards."""
+    """Return the seconds of each action with its new frame; each phone is restored afterwards."""
     taken = []
     for phone, actions in prepared:
         start = phone.snapshot()
         phone.frame()
-        for action in actions[:-1]:  # the last one is only said
+        for action in actions[:-1]:  # the last one is an answer and does nothing
             begun = time.perf_counter()
             phone.perform(action)
             phone.frame()
@@ -136,9 +135,9 @@ def step_seconds(prepared: list[tuple[Phone, list[Action]]]) -> list[float]:
 
 
 def measure_dense() -> Figures:
-    """The same on a screen of 1080 × 2160: as many units of layout, nine times as many pixels."""
+    """Measure 1080 × 2160 screens: the same layout units, nine times as many pixels."""
     prepared = recorded_actions(all_tasks(range(1))[::8], Display(1080, 2160, 3))
-    step_seconds(prepared)  # pictures and letters of that size are drawn once
+    step_seconds(prepared)  # fills the caches of pictures and glyphs
     runs = [step_seconds(prepared) for _ in range(3)]
     return {"density_3_steps_per_s": statistics.median(len(run) / sum(run) for run in runs)}
 
@@ -162,7 +161,7 @@ def measure_speed() -> Figures:
 
 
 def measure_ratio(old: Path) -> Figures:
-    """Our speed beside that of an earlier checkout, in turns: what slows the machine slows both."""
+    """Compare our speed with an earlier checkout's, in turns, so that load slows both alike."""
     if not (old / "benchmarks" / "phone.py").is_file():
         raise UsageError(f"--old {old}: no checkout of this repository; `git worktree add` one")
     here = Path(__file__).parents[1]
@@ -176,7 +175,7 @@ def measure_ratio(old: Path) -> Figures:
 
 
 def _rate_in(checkout: Path) -> float:
-    """Steps per CPU second by the code of that checkout, in a process of its own."""
+    """Return the steps per CPU second of that checkout's code, in a process of its own."""
     environment = {**os.environ, "PYTHONPATH": f"{checkout / 'src'}{os.pathsep}{checkout}"}
     done = subprocess.run(
         [sys.executable, "-c", RATE],
@@ -190,9 +189,9 @@ def _rate_in(checkout: Path) -> float:
 
 
 def _everyday_rate() -> float:
-    """The speed on the everyday apps: one task of each of their templates."""
+    """Return the speed on the everyday apps, with one task of each of their templates."""
     prepared = recorded_actions(all_tasks(range(1), ("everyday",)))
-    step_seconds(prepared)  # pictures are drawn once and kept
+    step_seconds(prepared)  # fills the picture cache
     taken = step_seconds(prepared)
     return len(taken) / sum(taken)
 
@@ -228,7 +227,7 @@ def resident_mb() -> float:
 
 
 def weigh_phones() -> float:
-    """Megabytes for each further phone in this process, after some use and with its last frame."""
+    """Return the megabytes of each further phone in this process, used and with its last frame."""
     tasks = all_tasks(range(1))
     for task in tasks[:40]:
         demonstrate(task, SimulatedDevice("warm"))
@@ -246,7 +245,7 @@ def weigh_phones() -> float:
 
 
 def measure_memory() -> Figures:
-    """In a process of its own, so that nothing else is weighed."""
+    """Measure in a process of its own, so that no other memory is counted."""
     done = subprocess.run(
         [sys.executable, "-m", "benchmarks.phone", "--weigh"],
         capture_output=True,
@@ -256,11 +255,11 @@ def measure_memory() -> Figures:
     return {"mb_per_phone": float(done.stdout)}
 
 
-# Fairness --------------------------------------------------------------------------------------
+# Success ---------------------------------------------------------------------------------------
 
 
 def measure_success(numbers: int) -> Figures:
-    """Scripted solutions always succeed; agents without a brain do not."""
+    """Measure success: scripted solutions always succeed; agents without a model rarely do."""
     figures: Figures = {}
     drift = Drift(popup_rate=0.05, ad_rate=0.4)
     for agent, share, easy in (

@@ -1,14 +1,14 @@
-"""Random walks over every app, language and kind of screen: nothing raises, and pixels repeat.
+"""Random walks over every app, language and screen size: nothing raises, and pixels repeat.
 
-Each walk is one app on one phone, with a language and a screen of its own; a finger that knows
-nothing taps, holds, swipes, drags, pinches, types in seven scripts, presses keys, goes back and
-home. On every third phone time passes: calls, messages and alarms come in between. A second process
-walks some of the same ways, and the digests of all frames must agree.
+Each walk is one app on one phone, with a language and a screen of its own; random actions tap,
+hold, swipe, drag, pinch, type in seven scripts, press keys, go back and home. On every third phone
+time passes, and calls, messages and alarms interrupt. A second process repeats some of the walks,
+and the digests of all frames must agree.
 
     python -m benchmarks.phone_walks --actions 100000
     python -m benchmarks.phone_walks --actions 25000 --skip 25000   # the second quarter, added
 
-A few hundred actions are in the tests.
+The tests run a few hundred actions.
 """
 
 from __future__ import annotations
@@ -60,12 +60,12 @@ TEXTS = (
     "👍🏽❤️👩‍🚀", "\n", "a" * 200, "\u200d\ufe0f", "12,5 €",
 )  # fmt: skip
 PER_WALK = 50
-AIMED = 0.4  # of the actions
-EVENTS = 0.05  # per five seconds, on every third phone
+AIMED = 0.4  # share of the actions that tap a reacting element
+EVENTS = 0.05  # probability per five seconds, on every third phone
 
 
 class Walk(NamedTuple):
-    """One way through one app."""
+    """One random walk through one app."""
 
     seed: int
     app: str
@@ -75,7 +75,7 @@ class Walk(NamedTuple):
 
 
 def walks(actions: int, skip: int = 0) -> Iterator[Walk]:
-    """Every app in turn, with languages and screens that change at another pace."""
+    """Yield a walk for every app in turn; languages and screens cycle with other periods."""
     apps, languages = list(APPS), list(FOLDERS)
     first = skip // PER_WALK
     for index in range(first, first - (-actions // PER_WALK)):
@@ -107,7 +107,7 @@ def random_action(rng: random.Random) -> Action:
 
 
 def walk_digest(walk: Walk) -> str:
-    """Walk, and return the digest of every frame on the way."""
+    """Perform a walk, and return the digest of all its frames."""
     rng, events = random.Random(f"walk/{walk.seed}"), EVENTS if walk.seed % 3 == 0 else 0.0
     drift = Drift(languages=(walk.language,), event_rate=events)
     phone = Phone(walk.seed, drift, read_display(walk.screen))
@@ -116,7 +116,7 @@ def walk_digest(walk: Walk) -> str:
     elif phone.facts.find(InstalledApp, lambda app: app.name == walk.app) is None:
         phone.facts.add(InstalledApp(name=walk.app))
     phone.perform(OpenApp(walk.app))
-    phone.frame()  # an app without its facts closes when it is drawn
+    phone.frame()  # an app without the facts it needs closes when it is drawn
     if phone.state.front != walk.app:
         raise RuntimeError(f"{walk}: the app is not open, {phone.state.front} is in front")
     digest = hashlib.blake2b(digest_size=12)
@@ -127,7 +127,7 @@ def walk_digest(walk: Walk) -> str:
 
 
 def aimed_tap(phone: Phone, rng: random.Random) -> Action:
-    """On something that reacts; without it walks would hardly leave the first page."""
+    """Tap something that reacts; without it walks would hardly leave the first page."""
     targets = [e for e in phone.elements() if e.clickable and e.window != "system"]
     if not targets:
         return Back()
@@ -136,7 +136,7 @@ def aimed_tap(phone: Phone, rng: random.Random) -> Action:
 
 
 def walked(all_walks: Iterable[Walk]) -> dict[Walk, str]:
-    """The digest of each walk. One that raises is named."""
+    """Return the digest of each walk; name a walk that raises."""
     digests: dict[Walk, str] = {}
     walk = None
     try:
@@ -164,7 +164,7 @@ def main() -> None:
     differ = [w for w, digest in zip(again, there, strict=True) if digest != digests[w]]
     counts = {
         "actions": options.actions,
-        "exceptions": 0,  # the first one ends the run
+        "exceptions": 0,  # an exception would have ended the run
         "walks": len(digests),
         "walks_in_a_second_process": len(again),
         "walks_with_other_pixels_there": len(differ),

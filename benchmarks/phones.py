@@ -1,18 +1,18 @@
-"""How many phones fit on one machine? `make bench-phones` answers.
+"""Measure how many phones one machine can run (`make bench-phones`).
 
 A real run (`distrl train`, a tiny model, four collectors, simulated phones on the virtual clock)
-for each number of phones, watched from outside until every phone is in an episode and for some
+for each number of phones, measured from outside until every phone is in an episode and for some
 seconds after that:
 
-    phones_N_gb            memory of all its processes together (proportional set size): what is
+    phones_N_gb            memory of all its processes together (proportional set size): memory
                            shared between them counts once
     phones_N_threads       threads of all its processes
-    phones_N_steps_per_s   decisions per second once every phone plays, the learner beside them
+    phones_N_steps_per_s   decisions per second once every phone plays, while the learner trains
     phones_N_ready_s       until every phone plays
-    phones_N_stop_s        from Ctrl-C to the end of the command, which must be an orderly one
+    phones_N_stop_s        from Ctrl-C to the end of the command, which must be orderly
 
-`--counts` says how many phones (100 1000 10000). A run that would take more than `--max-gb` is
-ended and reported as such.
+`--counts` gives the numbers of phones (100 1000 10000). A run that would take more than `--max-gb`
+is ended and reported as such.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ SETTINGS = {
     "evaluation.after": "0",
     "reporting.line_seconds": "5",
 }
-SECONDS = 20.0  # that steps are counted for
+SECONDS = 20.0  # during which steps are counted
 POLL_SECONDS = 2.0
-GIGABYTE = 2.0**20  # in the kernel's kB
+GIGABYTE = 2.0**20  # in kB, the kernel's unit
 
 
 def children(pid: int) -> Iterator[int]:
-    """The process and all that descend from it."""
+    """Yield the process and all its descendants."""
     yield pid
     for task in Path(f"/proc/{pid}/task").glob("*/children"):
         for child in task.read_text().split():
@@ -59,7 +59,7 @@ def children(pid: int) -> Iterator[int]:
 
 
 def memory_and_threads(pid: int) -> tuple[float, int]:
-    """Gigabytes and threads of a process and its descendants now."""
+    """Return the gigabytes and threads of a process and its descendants now."""
     kilobytes, threads = 0, 0
     for each in children(pid):
         try:
@@ -72,7 +72,7 @@ def memory_and_threads(pid: int) -> tuple[float, int]:
 
 
 def recorded(run: Path) -> tuple[float, float, float]:
-    """Seconds, episodes in flight and decisions so far, at the run's last point."""
+    """Return seconds, episodes in flight and decisions so far, at the run's last point."""
     last = 0.0, 0.0, 0.0
     for path in run.glob("*/metrics.jsonl"):
         for line in path.read_text("utf-8").splitlines():
@@ -84,7 +84,7 @@ def recorded(run: Path) -> tuple[float, float, float]:
 
 
 def measure(phones: int, folder: Path, max_gb: float, limit_s: float) -> dict[str, float]:
-    """One run with so many phones."""
+    """Measure one run with that many phones."""
     places = {"agent.model": tiny_model(folder), "run.directory": folder / "runs"}
     settings = {**SETTINGS, **places, "devices.count": phones}
     process = start_run(settings, folder / "log")
@@ -105,7 +105,7 @@ def measure(phones: int, folder: Path, max_gb: float, limit_s: float) -> dict[st
 def watch(
     process: subprocess.Popen[bytes], run: Path, phones: int, max_gb: float, limit_s: float
 ) -> dict[str, float]:
-    """The most that the run takes, and its speed once (almost) every phone plays."""
+    """Record the run's peak memory and threads, and its speed once (almost) every phone plays."""
     begun, gigabytes, threads = time.monotonic(), 0.0, 0
     first: tuple[float, float, float] | None = None
     while process.poll() is None and time.monotonic() - begun < limit_s:
@@ -115,7 +115,7 @@ def watch(
         if now > max_gb:
             raise SystemExit(f"{phones} phones take {now:.1f} GB, and --max-gb is {max_gb:g}")
         seconds, in_flight, decisions = recorded(run)
-        if first is None and in_flight >= 0.97 * phones:  # the others are between two episodes
+        if first is None and in_flight >= 0.97 * phones:  # the others are between episodes
             first, ready = (seconds, in_flight, decisions), time.monotonic() - begun
         if first is not None and seconds - first[0] >= SECONDS:
             rate = (decisions - first[2]) / (seconds - first[0])
@@ -129,7 +129,7 @@ def main() -> None:
     words.add_argument("--max-gb", type=float, default=14.0)
     words.add_argument("--limit-s", type=float, default=3600.0)
     chosen = words.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no run is left behind
     figures: dict[str, float] = {}
     for phones in chosen.counts:
         with tempfile.TemporaryDirectory(prefix="distrl-phones-") as folder:

@@ -1,10 +1,10 @@
-"""A policy of any size that looks at pixels: for measuring what stands around a model.
+"""A policy of any size that reads pixels, to measure the code around a model.
 
-Screens are thinned out to 64 × 64 and cut into patches. Each patch is a token: it runs through a
-stack of wide layers, as it would in a transformer, and what comes out is the mean over the patches.
-It learns nothing worth having; its passes cost what those of a model of its size and with so many
-tokens cost. What it has seen of a screen it remembers by the screen's address, as long as there is
-room: a batch is looked at at least twice.
+Screens are subsampled to 64 × 64 and cut into patches. Each patch is a token: it passes through a
+stack of wide layers, as it would in a transformer, and the output is the mean over the patches. It
+learns nothing useful; its passes cost what those of a model of its size and with as many tokens
+cost. A bounded cache keeps what it has read of a screen, by the screen's address: a batch is read
+at least twice.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from distrl.records import Action, Decision, Observation, Pixels, Screen, Tap, W
 from distrl.replay.compressed_screen import CompressedScreen
 
 SIDE = 64
-REMEMBERED_SCREENS = 400  # about those of one update, each of 12 kB
+REMEMBERED_SCREENS = 400  # about the screens of one update, each of 12 kB
 
 
 class PixelPolicy(nn.Module):
@@ -65,7 +65,7 @@ class PixelPolicy(nn.Module):
 
     @property
     def flops(self) -> float:
-        """2·P forward and 4·P back; every weight but the critic's meets every patch."""
+        """Count 2·P forward and 4·P backward; every weight but the critic's meets every patch."""
         return 2.0 * self.parameter_count * (self.forward_tokens + 3 * self.training_tokens)
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
@@ -124,7 +124,7 @@ class PixelPolicy(nn.Module):
         return known
 
     def _think(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
-        """Value logits [n, 2] and log p [n, tokens, vocabulary], in full precision."""
+        """Return value logits [n, 2] and log p [n, tokens, vocabulary], in full precision."""
         if torch.is_grad_enabled():
             self.training_tokens += len(pixels) * self.patches
         else:
@@ -136,18 +136,18 @@ class PixelPolicy(nn.Module):
 
 
 def _action(ids: Sequence[int]) -> Action:
-    """A third of the answers wait, which is what recurs on phones; the others tap somewhere."""
+    """Make a third of the answers waits, which recur on phones; the others are taps."""
     return Wait() if ids[0] % 3 == 0 else Tap(ids[0] % 64 / 64, ids[1] % 64 / 64)
 
 
 @cache
 def _places(length: int) -> NDArray[np.int64]:
-    """64 of so many, evenly spread."""
+    """Return 64 evenly spread indices."""
     return np.linspace(0, length - 1, SIDE).astype(np.int64)
 
 
 def _cut(pixels: Pixels, patches: int) -> Pixels:
-    """Thinned out, patch after patch, as one row."""
+    """Return the subsampled pixels as one row, patch after patch."""
     height, width, _ = pixels.shape
     small = pixels[_places(height)][:, _places(width)]  # [64, 64, 3]
     across = round(patches**0.5)

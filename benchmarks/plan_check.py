@@ -1,10 +1,10 @@
-"""Is the plan right? Real short runs beside their predictions: `make bench-plan`.
+"""Compare predictions of `distrl plan` with short real runs: part of `make bench-plan`.
 
-A first system is only measured, to learn what Python takes on this machine and how the timed policy
-plays (`calibrate`). Then come others that nothing was fitted to, each with another bottleneck; each
-is simulated for the same time with the same warm-up, and runs for real (`real_run`). The error is
-that of trajectories per minute. Runs are short and counts small: a hundred trajectories spread by
-two or three per cent, and a machine that others use adds to it.
+One system is only measured, to learn the cost of Python on this machine and how the timed policy
+plays (`calibrate`). The systems that follow, each with another bottleneck, were not used for
+fitting: each is simulated for the same time with the same warm-up, and runs for real (`real_run`).
+The error is that of trajectories per minute. Runs are short and counts small: a hundred
+trajectories vary by two or three per cent, and other load on the machine adds to that.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import template_names
 
 SPEED = 12.0  # device seconds per real second
-SECONDS = 60.0  # real ones, for each system
+SECONDS = 60.0  # real seconds, for each system
 SEEDS = 5  # simulations that a prediction is the mean of
 UNHURRIED_EPISODES = 30
 
@@ -92,18 +92,18 @@ SYSTEMS: dict[str, PlanSettings] = {
 
 @dataclass(frozen=True, slots=True)
 class Overheads:
-    """What this machine and this policy add to the waits that were stated; real seconds."""
+    """What this machine and this policy add to the stated waits, in real seconds."""
 
-    step: float  # of the collector's processor
+    step: float  # CPU time of the collector
     delivery: float
-    batch: float  # on top of the policy's own time
-    update: float  # on top of the update's own time
+    batch: float  # in addition to the policy's own time
+    update: float  # in addition to the update's own time
     page_share: float
     spoken_ends: float
     measured_steps: tuple[int, ...]
 
     def added_to(self, settings: PlanSettings, speed: float) -> PlanSettings:
-        """The settings with all of it, in seconds of the devices' clock."""
+        """Return the settings with all overheads added, in seconds of the devices' clock."""
         policy, learner = settings.policy, settings.learner
         slower = tuple(each + self.batch * speed for each in policy.batch_seconds)
         return replace(
@@ -138,7 +138,7 @@ class Checked:
 
     @property
     def error(self) -> float:
-        """Of trajectories per minute, as a share of what was measured."""
+        """Return the error of trajectories per minute, as a share of the measured value."""
         measured = self.measured.trajectories_per_minute
         return abs(self.predicted.trajectories_per_minute - measured) / max(1e-9, measured)
 
@@ -164,7 +164,7 @@ def calibrate(seconds: float = SECONDS, speed: float = SPEED) -> Overheads:
 
 
 class _Counted:
-    """A sink that counts decisions and keeps nothing."""
+    """A sink that counts decisions and discards trajectories."""
 
     def __init__(self) -> None:
         self.decisions = 0
@@ -175,9 +175,9 @@ class _Counted:
 
 
 def _processor_seconds() -> float:
-    """What a step takes of a processor: one phone, its collector, and nobody who waits.
+    """Return the CPU time of a step: one phone, its collector, and no waits.
 
-    Time of this process, so that others on the machine do not count.
+    It is the time of this process, so that other load on the machine does not count.
     """
     at_once = replace(
         CALIBRATION, policy=replace(CALIBRATION.policy, batch_sizes=(1,), batch_seconds=(0.0,))
@@ -192,14 +192,14 @@ def _processor_seconds() -> float:
         sink,
         FactJudge,
     )
-    collector.run(3)  # what is drawn for the first time takes longer
+    collector.run(3)  # warms up the caches of drawn pages
     begun, before = time.process_time(), sink.decisions
     collector.run(UNHURRIED_EPISODES)
     return (time.process_time() - begun) / max(1, sink.decisions - before)
 
 
 def _page_share(trajectories: list[Trajectory], spoken: float) -> float:
-    """Solved from the time that episodes took on their phones: pages are all that is not known."""
+    """Solve for the share of page loads, the only unknown in the device time of episodes."""
     without, with_pages = (
         of_phone(replace(CALIBRATION.phones, page_share=share), 0) for share in (0.0, 1.0)
     )
@@ -211,21 +211,21 @@ def _page_share(trajectories: list[Trajectory], spoken: float) -> float:
 
 
 def predict(settings: PlanSettings, seconds: float, speed: float) -> list[Prediction]:
-    """For a run of so many real seconds, by several seeds."""
+    """Simulate a run of so many real seconds, once per seed."""
     return [simulate(settings, seed, seconds * speed / 60.0) for seed in range(SEEDS)]
 
 
 def check(
     overheads: Overheads, seconds: float = SECONDS, speed: float = SPEED
 ) -> Iterator[Checked]:
-    """Every system, one after the other."""
+    """Predict and measure every system, one after the other."""
     for name, settings in SYSTEMS.items():
         predicted = _mean(predict(overheads.added_to(settings, speed), seconds, speed))
         yield Checked(name, predicted, RealRun(settings, speed, seed=11).measure(seconds))
 
 
 def _mean(predictions: list[Prediction]) -> Prediction:
-    """The figures that are compared, averaged; all others are those of the first."""
+    """Average the compared figures; all others are those of the first prediction."""
     mean = statistics.fmean
     spread = replace(
         predictions[0].staleness, mean=mean(each.staleness.mean for each in predictions)
@@ -240,7 +240,7 @@ def _mean(predictions: list[Prediction]) -> Prediction:
 
 
 def figures(checked: list[Checked]) -> dict[str, float]:
-    """Flat, for a file. `plan_error_max` is the largest error of all systems."""
+    """Return flat figures for a file. `plan_error_max` is the largest error of all systems."""
     found = {"plan_error_max": max(each.error for each in checked)}
     for number, each in enumerate(checked, start=1):
         measured, predicted = each.measured, each.predicted

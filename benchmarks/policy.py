@@ -1,11 +1,11 @@
-"""How many decisions a second? `make bench-policy` answers.
+"""Measure the decisions per second of a policy (`make bench-policy`).
 
-On a CPU: the starter model for 1, 8 and 32 phones at a time, on screens of real tasks, and how far
-the log-probabilities of sampling and of training lie apart in float32. On a GPU, in the same run:
-the starter, and a Qwen2.5-VL of 3B sizes with random weights, each beside Hugging Face's own
-`generate` called once for each phone; all answers have the same number of tokens (random weights
-never end one). Without a GPU the figures of the last run with one are kept, with their date. How
-near they come to the GPU's limits `gpu_limits` computes; `--limits` does that alone.
+On a CPU: the starter model for 1, 8 and 32 phones at a time, on screens of real tasks, and the
+difference between the log-probabilities of sampling and of training in float32. On a GPU, in the
+same run: the starter, and a Qwen2.5-VL of 3B sizes with random weights, each beside Hugging Face's
+own `generate` called once for each phone; all answers have the same number of tokens (random
+weights never end one). Without a GPU the figures of the last run with one are kept, with their
+date. `gpu_limits` relates them to the GPU's limits; `--limits` does that alone.
 """
 
 from __future__ import annotations
@@ -47,13 +47,13 @@ from phonesim.tasks.task_sets import load_task, template_names
 BATCHES = (1, 8, 32)
 GPU_BATCHES = (64, 256)  # of the starter
 QWEN_BATCHES = (1, 8, 32, 128)
-ANSWER = 24  # tokens of every answer where the two ways are compared: a short tool call
+ANSWER = 24  # tokens of every answer in that comparison: a short tool call
 CONSOLE = Console()
 Figures = dict[str, float]
 
 
 def screens(count: int) -> list[Observation]:
-    """Observations from the middle of real demonstrations, no two of the same task."""
+    """Return observations from the middle of real demonstrations, each of another task."""
     device = SimulatedDevice("benchmark")
     found = []
     for number, template in islice(enumerate(cycle(template_names("test"))), count):
@@ -66,7 +66,7 @@ def screens(count: int) -> list[Observation]:
 
 
 def rate(work: Callable[[], object], decisions: int, seconds: float) -> float:
-    """Decisions a second: the median turn of those that fit into the time, after one to warm up."""
+    """Return decisions a second: the median of the repetitions that fit, after one warm-up."""
     work()
     turns: list[float] = []
     until = time.perf_counter() + seconds
@@ -88,7 +88,7 @@ def on_cpu(model: str, seconds: float) -> Figures:
 
 
 def log_prob_gap(policy: VlmPolicy, observed: list[Observation]) -> float:
-    """The largest difference of any token's log-probability between sampling and training."""
+    """Return the largest difference of a token's log-probability between sampling and training."""
     return gap_of(policy, observed, policy.decide(observed))
 
 
@@ -105,7 +105,7 @@ def gap_of(policy: VlmPolicy, observed: list[Observation], decided: list[Decisio
 def on_gpu(model: str, seconds: float) -> Figures:
     observed = screens(max(GPU_BATCHES))
     figures = of_qwen(observed, seconds)
-    torch.set_num_threads(8)  # that unpack and copy screens
+    torch.set_num_threads(8)  # for unpacking and copying screens
     starter = load_policy(model, device="cuda", weights="float32", seed=0)
     for n in (*BATCHES, *GPU_BATCHES):
         figures[f"gpu_decisions_per_s_starter_b{n}"] = rate(
@@ -118,7 +118,7 @@ def on_gpu(model: str, seconds: float) -> Figures:
 
 
 def of_qwen(observed: list[Observation], seconds: float) -> Figures:
-    """With adapters that have moved; then with a compiled vision tower."""
+    """Measure Qwen with changed adapters, then with a compiled vision tower."""
     figures: Figures = {}
     with tempfile.TemporaryDirectory() as directory:
         opened = random_qwen(Path(directory), "cuda")
@@ -134,12 +134,12 @@ def of_qwen(observed: list[Observation], seconds: float) -> Figures:
 
 
 def adapted_qwen(opened: OpenedModel, **settings: Any) -> VlmPolicy:
-    """A random Qwen whose adapters have moved."""
+    """Return a random Qwen whose adapters are not at their initial values."""
     sampling = SamplingSettings(max_new_tokens=ANSWER)
     chosen = VlmSettings(
         sampling=sampling, device="cuda", weights="bfloat16", lora=LoraSettings(), **settings
     )
-    # the system text in bytes, as this tokenizer cuts it, would be far too long
+    # this tokenizer would cut the system text into single bytes, far too many tokens
     silent = dataclasses.replace(dialect_named("qwen2_5_vl"), instructions="")
     policy = vlm_policy(opened, silent, chosen)
     with torch.no_grad():
@@ -149,13 +149,13 @@ def adapted_qwen(opened: OpenedModel, **settings: Any) -> VlmPolicy:
 
 
 def anew(policy: VlmPolicy, observed: list[Observation]) -> list[Decision]:
-    """Decide for screens that were never seen before."""
+    """Decide with an empty feature cache, as for screens that were never seen before."""
     policy.features = FeatureCache(policy.features.max_bytes)
     return policy.decide(observed)
 
 
 def gap_between_batches(policy: VlmPolicy, observed: list[Observation]) -> float:
-    """As `log_prob_gap`, of answers sampled for many phones and scored for few, without a cache."""
+    """As `log_prob_gap`, for answers sampled in one batch and scored in batches of 7, uncached."""
     decided = policy.decide(observed)
     policy.encodings = EncodingCache(0)
     return max(
@@ -188,7 +188,7 @@ def _beside_generate(
 
 
 def _prefill_share(policy: VlmPolicy, observed: list[Observation]) -> float:
-    """Of a decision for 32: the part until the first token, the rest is one token after another."""
+    """Return the share of the first token in the time of 32 decisions; the rest is decoding."""
     whole = policy.sampling
     full = rate(lambda: anew(policy, observed), 1, 1.0)
     policy.sampling = dataclasses.replace(whole, max_new_tokens=1)
@@ -210,14 +210,14 @@ def _generate_one_by_one(policy: VlmPolicy, observed: list[Observation]) -> None
 
 
 def earlier_gpu_figures() -> dict[str, Any]:
-    """What the last run with a GPU left in the results."""
+    """Return the figures that the last run with a GPU left in the results."""
     file = RESULTS / "policy.json"
     kept = json.loads(file.read_text("utf-8")) if file.is_file() else {}
     return {name: value for name, value in kept.items() if "gpu" in name or "bf16" in name}
 
 
 def limits(figures: dict[str, Any], model: str) -> Figures:
-    """How near the figures of a GPU come to what it can do."""
+    """Relate the figures of a GPU to its limits."""
     operations = count_operations(load_policy(model, seed=0), screens(8))
     return limit_shares(figures, operations, language_weights(), ANSWER)
 

@@ -1,4 +1,4 @@
-"""Files as a power cut leaves them: a torn end, and halves of what was being written."""
+"""Files as a power cut leaves them: torn ends and half-written files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from distrl.runs.run_directory import RunDirectory
 
 
 def tear_files(run: RunDirectory, rng: random.Random) -> bool:
-    """Damage a run that no process holds; True: the store's write-ahead log was torn as well."""
+    """Damage the files of a stopped run; return True if the write-ahead log was torn too."""
     log = run.trajectories / f"{DATABASE}-wal"
     torn = log.exists()
     if torn:

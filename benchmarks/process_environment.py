@@ -1,12 +1,11 @@
-"""What the environment of a process is worth: the same training steps, started in different ones.
+"""Measure how a process's environment variables change the speed of the same training steps.
 
     python -m benchmarks.process_environment [--rounds 5]
 
 A small transformer over image patches takes optimiser steps on two threads, in a process of its
-own, once for each environment and round, in turn, so that a busy hour of the machine strikes all of
-them; alone and beside a process that keeps a core busy, as a collector does. Milliseconds are
-medians over steps and rounds: by the clock, and of processor time. Lastly: does a bf16 product
-survive?
+own, once for each environment and round, in turn, so that other load slows all of them; alone and
+beside a process that keeps a core busy, as a collector does. Milliseconds are medians over steps
+and rounds: wall time, and CPU time. Finally it checks that a bf16 product does not crash.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def environment(variables: dict[str, str]) -> dict[str, str]:
 
 
 def milliseconds(variables: dict[str, str]) -> tuple[float, float]:
-    """Of a step: by the clock, and of processor time."""
+    """Return the milliseconds of a step: wall time, and CPU time."""
     command = [sys.executable, "-c", STEPS]
     done = subprocess.run(command, env=environment(variables), capture_output=True, check=True)
     wall, busy = map(float, done.stdout.split())

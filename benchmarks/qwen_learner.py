@@ -1,14 +1,14 @@
-"""How near is a learner step of Qwen2.5-VL-3B to the limits of a GPU? Needs one.
+"""Measure a learner step of Qwen2.5-VL-3B against the limits of a GPU. Needs a GPU.
 
     python -m benchmarks.qwen_learner --out FILE
 
 A Qwen2.5-VL of the published 3B sizes with random weights and LoRA learns from trajectories of real
 screens whose answers are 24 tokens, as in `benchmarks.policy`. Whole `Learner.step`s are timed. The
 useful arithmetic of a turn of L tokens is 4·P·L (2·P·L forward, 2·P·L back to the adapters, P with
-the vision tower, whose features are kept), its share is of 790 TFLOP/s. Measured: a batch that one
-forward pass does (4 trajectories), one that is scored first (16), and with `--old DIRECTORY`, a
-checkout of the code before, that code with a batch of 4 in a process of its own. The figures go
-into `learner.json`, on another machine with `--gpu-from FILE`.
+the vision tower, whose features are cached), given as a share of 790 TFLOP/s. Measured: a batch
+that one forward pass does (4 trajectories), one that is scored first (16), and with `--old
+DIRECTORY`, a checkout of the code before, that code with a batch of 4 in a process of its own. The
+figures go into `learner.json`, on another machine with `--gpu-from FILE`.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.task_sets import load_task, template_names
 
 ANSWER = 24  # tokens
-PEAK = 790e12  # FLOP/s of an H200 in bfloat16, dense, as it sustains them
+PEAK = 790e12  # FLOP/s that an H200 sustains in bfloat16, dense
 BATCHES = {"qwen_3b": 4, "qwen_3b_scored_first": 16}
 
 
 def made_up(count: int, vocabulary: int) -> list[Trajectory]:
-    """Demonstrations of training tasks with random answers of one length."""
+    """Return demonstrations of training tasks with random answers of one length."""
     device, draws = SimulatedDevice("benchmark"), torch.Generator().manual_seed(0)
     found = []
     for number, template in islice(enumerate(cycle(template_names("train"))), count):
@@ -81,7 +81,7 @@ def measure(batch: int, micro: int, updates: int) -> dict[str, float]:
 def _timed(
     policy: VlmPolicy, corpus: list[Trajectory], batch: int, micro: int, updates: int
 ) -> dict[str, float]:
-    """The same trajectories again and again, as a replay that fits the cache would give them."""
+    """Time updates on the same trajectories, as a replay that fits the cache would give them."""
     learner = learner_for(policy, batch, micro)
     incoming: Any = learner.incoming
     assert isinstance(incoming, deque)
@@ -93,7 +93,7 @@ def _timed(
         begin = time.perf_counter()
         report = learner.step()
         torch.cuda.synchronize()
-        if isinstance(report, LearnerReport) and number > 1:  # slow only the first times
+        if isinstance(report, LearnerReport) and number > 1:  # the first ones warm up
             seconds += time.perf_counter() - begin
             turns, tokens = turns + report.turns, tokens + policy.training_tokens - before
     useful = 4.0 * policy.parameter_count * tokens

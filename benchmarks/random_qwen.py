@@ -1,7 +1,7 @@
-"""A Qwen2.5-VL of the published 3B sizes with random weights, for measuring and nothing else.
+"""A Qwen2.5-VL of the published 3B sizes with random weights, for measurements only.
 
-There is nothing to download: sizes are written down here, weights are drawn on the GPU, and the
-tokenizer is trained on the spot, so its words are not Qwen's; the shapes of all tensors are.
+There is nothing to download: the sizes are written here, the weights are drawn on the GPU, and the
+tokenizer is trained on the spot. So its words are not Qwen's, but the shapes of all tensors are.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SENTENCES = ["Tap, swipe, type, go back; answer with a tool call: click at 123, 
 
 
 def random_qwen(directory: Path, device: str) -> OpenedModel:
-    """As if opened from a directory; only its tokenizer and image settings are written there."""
+    """Return the model; only its tokenizer and image settings are written to the directory."""
     tokenizer = _tokenizer()
     tokenizer.save_pretrained(directory)
     HF.Qwen2VLImageProcessorPil(min_pixels=4 * 784, max_pixels=1280 * 784).save_pretrained(

@@ -1,4 +1,4 @@
-"""A Ray cluster of several nodes on this machine, for as long as it is measured."""
+"""A Ray cluster of several nodes on this machine, for the duration of a measurement."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ STORE_BYTES = 320 << 20
 
 @contextmanager
 def ray_nodes(count: int, phones: int) -> Iterator[str]:
-    """A head without phones and so many nodes with them; gives the address."""
+    """Start a head without phones and `count` nodes with `phones` each; yield the address."""
     before, root = dict(os.environ), Path(__file__).parents[1]
     own = {
         "RAY_AUTH_MODE": "token",
         "RAY_AUTH_TOKEN": secrets.token_hex(24),
         "RAY_USAGE_STATS_ENABLED": "0",
-        "PYTHONPATH": f"{root}{os.pathsep}{root / 'src'}",  # where its nodes find what is measured
+        "PYTHONPATH": f"{root}{os.pathsep}{root / 'src'}",  # the nodes import the measured code
     }
     with tempfile.TemporaryDirectory(prefix="r", ignore_cleanup_errors=True) as folder:
         set_environment({**before, **own, "RAY_TMPDIR": folder})

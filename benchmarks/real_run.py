@@ -1,9 +1,9 @@
 """A short real run of a planned system, on a scaled clock, to compare with its prediction.
 
 All parts are the product's own: `Collector`, `PolicyBatcher`, `EpisodeScheduler`, `Learner`,
-`ReplayBuffer`, `Pacing`, the simulated phone and its judge. Only durations are made up: phones wait
-as their latency model says, the policy (a table) and the update sleep for as long as the plan says.
-It is one process, so Python's own time is counted too (`Overheads`).
+`ReplayBuffer`, `Pacing`, the simulated phone and its judge. Only durations are simulated: phones
+wait as their latency model says, the policy (a table) and the update sleep as long as the plan
+says. It is one process, so Python's own time is counted too (`Overheads`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from phonesim.simulated_device import SimulatedDevice
 from phonesim.tasks.fact_judge import FactJudge
 from phonesim.tasks.task_sets import template_names
 
-PATIENCE_SECONDS = 30.0  # with episodes under way, at the end
+PATIENCE_SECONDS = 30.0  # for the episodes under way at the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,18 +52,18 @@ class Measured:
     """Figures of a real run after its warm-up. Rates are by the devices' clock."""
 
     speed: float
-    seconds: float  # real ones that were counted
+    seconds: float  # real seconds of the counted time
     trajectories_per_minute: float
     device_busy: float
     learner_idle: float
     staleness_mean: float
-    arrivals: tuple[Arrival, ...]  # all of them
+    arrivals: tuple[Arrival, ...]  # including those of the warm-up
     reports: tuple[CollectorReport, ...]  # of the collectors, at the end
-    update_seconds: float  # real ones of a learner's step, on average
+    update_seconds: float  # mean real seconds of a learner's step
 
 
 class RealRun:
-    """One system, run for a while."""
+    """One planned system, run for real."""
 
     def __init__(self, settings: PlanSettings, speed: float, seed: int = 0) -> None:
         self.settings = settings
@@ -78,7 +78,7 @@ class RealRun:
         self._learner = self._new_learner() if settings.learner.gpus else None
         self._in_flight = [0] * settings.collectors.count
         self._collectors = [self._new_collector(n) for n in range(settings.collectors.count)]
-        self._updates: list[tuple[float, float]] = []  # when it ended, and seconds it took
+        self._updates: list[tuple[float, float]] = []  # end and duration of each update
 
     def measure(self, seconds: float) -> Measured:
         """Run for `seconds` of real time."""
@@ -186,12 +186,12 @@ class RealRun:
 
 
 def _thread(name: str, work: Callable[[], None]) -> WatchedThreads:
-    """One thread whose errors are raised when it is waited for."""
+    """Return a thread that re-raises its errors when it is joined."""
     return WatchedThreads(name, work, on_end=lambda: None)
 
 
 def _busy(late: Sequence[CollectorReport], early: Sequence[CollectorReport]) -> float:
-    """Seconds at work, of all devices together, for each of them."""
+    """Return the seconds at work per device, over all devices."""
     gained = sum(
         sum(after.busy.values()) - sum(before.busy.values())
         for after, before in zip(late, early, strict=True)
@@ -200,6 +200,6 @@ def _busy(late: Sequence[CollectorReport], early: Sequence[CollectorReport]) -> 
 
 
 def spoken_share(arrivals: Sequence[Arrival]) -> float:
-    """Of the episodes whose last decision was a word."""
+    """Return the share of episodes that the policy ended with "done"."""
     cut = sum(each.trajectory.ending is Ending.STEP_LIMIT for each in arrivals)
     return 1.0 - cut / max(1, len(arrivals))

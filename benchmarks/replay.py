@@ -1,15 +1,15 @@
-"""How fast is the replay, and how small? `make bench-replay` answers.
+"""Measure the replay's speed and memory (`make bench-replay`).
 
 Insert, draw and re-prioritise at 10², 10⁴ and 10⁶ entries, per trajectory: inserts one at a time
-into a full ring (so that one leaves for each that comes), draws and updates in batches of 32.
-Beside ours, in the same run: cpprb, which holds one number for each trajectory where we hold the
-trajectory; TorchRL's prioritised buffer, likewise, where its native part loads (its wheels up to
-0.14.1 do not with torch 2.13; the table says what stood in the way); and the released code's
-buffer, rebuilt (`original_replay_buffer`), whose entries are steps, five to a trajectory. Its
-update is a refresh of everything, reckoned from the first 200 trajectories. Each figure is the
-median of five turns, in the process's own time: others on the machine do not count. Our
-trajectories here have one step and share one packed screen, so that a million of them fit into
-memory; what a real one costs to take in is measured apart.
+into a full ring (so that each insert evicts one), draws and updates in batches of 32. Beside ours,
+in the same run: cpprb, which holds one number for each trajectory where we hold the trajectory;
+TorchRL's prioritised buffer, likewise, where its native part loads (its wheels up to 0.14.1 do not
+with torch 2.13; the table shows the reason); and the released code's buffer, rebuilt
+(`original_replay_buffer`), whose entries are steps, five to a trajectory. Its update is a refresh
+of everything, extrapolated from the first 200 trajectories. Each figure is the median of five
+repetitions, in CPU time: other load on the machine does not count. Our trajectories here have one
+step and share one packed screen, so that a million of them fit into memory; the cost of inserting a
+real one is measured separately.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SIZES = {"1e2": 100, "1e4": 10_000, "1e6": 1_000_000}
 BATCH = 32
 TURNS = 5
 TURN_SECONDS = 0.2
-CHUNK = 16  # operations between two looks at the clock
+CHUNK = 16  # operations between two reads of the clock
 CONSOLE = Console()
 Figures = dict[str, float]
 
@@ -53,12 +53,12 @@ class Contender(Protocol):
     """A replay of a given size, full from the start."""
 
     def newcomers(self, n: int) -> list[Any]:
-        """Trajectories to insert, made before the clock starts."""
+        """Return trajectories to insert, made before the clock starts."""
 
     def insert(self, newcomer: Any) -> None: ...
 
     def sample(self) -> Any:
-        """Draw a batch; returns what `update` needs to know of it."""
+        """Draw a batch; return what `update` needs to know of it."""
 
     def update(self, drawn: Any) -> None: ...
 
@@ -173,11 +173,11 @@ class Original:
             self.replay.sample_window()
 
     def update(self, drawn: None) -> None:
-        """All of them; it knows no less."""
+        """Refresh all priorities, since it cannot refresh fewer."""
         self.replay.refresh_priorities(len(self.replay.starts))
 
     def seconds_per_refresh(self, episodes: int = 200) -> float:
-        """Of all episodes, reckoned from the first ones: at 10⁶ a whole one takes minutes."""
+        """Extrapolate a full refresh from the first episodes: at 10⁶ a whole one takes minutes."""
         begun = time.process_time()
         self.replay.refresh_priorities(episodes)
         taken = time.process_time() - begun
@@ -194,7 +194,7 @@ CONTENDERS: dict[str, Callable[[int], Contender]] = {
 
 
 def prefix(name: str) -> str:
-    """Of its figures; ours have none."""
+    """Return the prefix of a contender's figures; ours have none."""
     return "" if name == "ours" else f"{name}_"
 
 
@@ -202,7 +202,7 @@ def prefix(name: str) -> str:
 
 
 def per_second(operate: Callable[[Any], object], prepare: Callable[[], Iterable[Any]]) -> float:
-    """Operations per second: the median over turns of a fraction of a second each."""
+    """Return operations per second: the median of repetitions of a fraction of a second each."""
     rates = []
     for _ in range(TURNS):
         prepared = list(prepare())
@@ -239,7 +239,7 @@ def rates(contender: Contender) -> Figures:
 
 
 def why_not(make: Callable[[int], Contender]) -> str | None:
-    """What keeps a contender from running here; None if nothing does."""
+    """Return the reason why a contender cannot run here, or None."""
     try:
         make(BATCH).sample()
     except ModuleNotFoundError as error:
@@ -250,7 +250,7 @@ def why_not(make: Callable[[int], Contender]) -> str | None:
 
 
 def growth(figures: Figures) -> Figures:
-    """Time per operation at 10⁶ over that at 10², divided by the ratio of the logarithms, 3."""
+    """Return time per operation at 10⁶ over that at 10², over the ratio of their logarithms, 3."""
     logarithms = math.log(SIZES["1e6"]) / math.log(SIZES["1e2"])
     return {
         f"{what}_growth_over_log": figures[f"{what}_per_s_1e2"]
@@ -264,7 +264,7 @@ def growth(figures: Figures) -> Figures:
 
 
 def real_trajectories(steps: int, n: int) -> list[Trajectory]:
-    """Of scripted solutions with exactly so many steps, each of another task."""
+    """Return scripted solutions with exactly `steps` steps, each of another task."""
     found: list[Trajectory] = []
     for number, name in itertools.product(range(5), template_names("train")):
         episode = demonstrate(load_task(f"{name}/train/{number}")[0], SimulatedDevice("bench"))
@@ -276,7 +276,7 @@ def real_trajectories(steps: int, n: int) -> list[Trajectory]:
 
 
 def measure_memory(episodes: list[Trajectory]) -> Figures:
-    """A trajectory alone in the replay; among others; and with each screen stored twice.
+    """Measure the bytes of a trajectory: alone, among others, and with each screen stored twice.
 
     Twice means as state and as next state, packed as ours are, or raw.
     """
@@ -309,7 +309,7 @@ def milliseconds(operate: Callable[[Any], object], arguments: list[Any]) -> floa
 
 
 def measure_screens(episodes: list[Trajectory]) -> Figures:
-    """Packing and unpacking of 360 × 720 screens, beside what Pillow's PNG needs for them."""
+    """Measure packed 360 × 720 screens beside Pillow's PNG, and inserts of raw trajectories."""
     screens = [screen for episode in episodes for screen in episode.screens]
     packed = [compress(screen) for screen in screens]
     pngs = [_png(screen) for screen in screens]

@@ -1,6 +1,6 @@
-"""Where a benchmark's figures go: one flat JSON file, figure -> number, with how it was made.
+"""Write a benchmark's figures to one flat JSON file: figure -> number, and how it was made.
 
-Series that are too long for it (curves of runs) go to a file of their own beside it.
+Series that are too long for it (curves of runs) go to a separate file beside it.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ RESULTS = Path(__file__).parent / "results"
 
 
 def write_results(name: str, figures: Mapping[str, object], command: str = "") -> Path:
-    """Write `benchmarks/results/NAME.json`, and return where it is."""
+    """Write `benchmarks/results/NAME.json`, and return its path."""
     RESULTS.mkdir(exist_ok=True)
     path = RESULTS / f"{name}.json"
     write_figures(path, figures, command or f"make bench-{name}")
@@ -25,7 +25,7 @@ def write_results(name: str, figures: Mapping[str, object], command: str = "") -
 
 
 def write_figures(path: Path, figures: Mapping[str, object], command: str) -> None:
-    """Write a file of figures that says how it was made, wherever it is to lie."""
+    """Write figures with command, date, Python and processor to any path."""
     made = {
         "command": command,
         "date": _today(),
@@ -36,7 +36,7 @@ def write_figures(path: Path, figures: Mapping[str, object], command: str) -> No
 
 
 def update_results(name: str, figures: Mapping[str, object], part: str) -> Path:
-    """Replace some figures of a file; `PART_date` says when. The rest is as it was measured."""
+    """Replace some figures of a file, and set `PART_date` to today; the others stay."""
     path = RESULTS / f"{name}.json"
     if not path.exists():
         write_results(name, {})
@@ -46,13 +46,13 @@ def update_results(name: str, figures: Mapping[str, object], part: str) -> Path:
 
 
 def _write(path: Path, figures: Mapping[str, object]) -> None:
-    """Write a line for each figure, also for a series."""
+    """Write one line per figure, also for a series."""
     lines = [f"  {_json(key)}: {_json(value)}" for key, value in figures.items()]
     path.write_text("{\n" + ",\n".join(lines) + "\n}\n")
 
 
 def make_command(target: str, given_by_target: Sequence[str] = ()) -> str:
-    """`make TARGET` with what was handed on; of a folder on this machine its name alone."""
+    """Return `make TARGET` with the arguments given; absolute paths are cut to their names."""
     handed_on = [each for each in sys.argv[1:] if each not in given_by_target]
     words = " ".join(Path(each).name if each.startswith("/") else each for each in handed_on)
     return f'make {target} ARGS="{words}"' if words else f"make {target}"
@@ -67,7 +67,7 @@ def _today() -> str:
 
 
 def added(name: str, counts: Mapping[str, float]) -> dict[str, float]:
-    """The counts of this batch and of those that the file has of batches before it."""
+    """Add the counts of this batch to those of earlier batches in the file."""
     path = RESULTS / f"{name}.json"
     before = json.loads(path.read_text("utf-8")) if path.exists() else {}
     both = Counter({key: n for key, n in before.items() if isinstance(n, int | float)})

@@ -11,7 +11,7 @@ from distrl.runs.run_directory import RunDirectory
 
 
 def run_figures(name: str, result: Mapping[str, Any]) -> dict[str, float]:
-    """Of what `result.json` has; each begins with the run's name."""
+    """Return figures from `result.json`; each name begins with `name`."""
     figures = {}
     for stage in ("before", "after"):
         rate = result[f"success_{stage}"]
@@ -22,7 +22,7 @@ def run_figures(name: str, result: Mapping[str, Any]) -> dict[str, float]:
 
 
 def jumps(run: RunDirectory) -> int:
-    """Where time goes back, or an update of the learner is missing or there twice."""
+    """Count the points where time goes back, or where a learner update is missing or repeated."""
     points = read_points(run.metrics)
     back = sum(later.seconds < earlier.seconds for earlier, later in pairwise(points))
     updates = [p.updates for p in points if p.series == "learner"]

@@ -1,7 +1,7 @@
-"""The processes of a training run, found from outside, and how long one waits for them.
+"""Find the processes of a training run from outside, and wait by their CPU time.
 
-`CpuPatience` waits by the CPU time that a run has had, not by the clock: on a machine that others
-use as well a run that makes progress slowly is not taken for one that hangs.
+`CpuPatience` limits a wait by the CPU time that the run has used, not by wall time: on a machine
+with other load, a slow run that makes progress is not taken for a hung one.
 """
 
 from __future__ import annotations
@@ -16,18 +16,18 @@ from pathlib import Path
 
 from distrl.runs.run_directory import RunDirectory
 
-TICKS = os.sysconf("SC_CLK_TCK")  # of a second, in which the kernel counts
-LOOK_SECONDS = 2.0  # between two looks at what the processes have used
+TICKS = os.sysconf("SC_CLK_TCK")  # kernel clock ticks per second
+LOOK_SECONDS = 2.0  # between two readings of the CPU time
 
 
 def by_log(run: RunDirectory, role: str) -> dict[int, str]:
-    """Names of the run's collectors (or policy processes) by their ids.
+    """Return the names of the run's collectors (or policy processes) by process id.
 
-    Found by where their errors go: after the death of a forkserver its children have other parents.
+    They are found by their error logs: once a forkserver dies, its children have another parent.
     """
     logs, found = f"{run.path.absolute() / 'logs'}/", {}
     for process in Path("/proc").glob("[0-9]*"):
-        with contextlib.suppress(OSError):  # it has ended, or is not ours to see
+        with contextlib.suppress(OSError):  # the process has ended, or belongs to another user
             log = str((process / "fd" / "2").readlink())
             if log.startswith(f"{logs}{role}-"):
                 found[int(process.name)] = log.removeprefix(logs).removesuffix(".log")
@@ -41,7 +41,7 @@ def forkservers(learner: int) -> list[int]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """What a process has used so far; 0 if it has ended."""
+    """Return the CPU time that a process has used so far; 0 if it has ended."""
     try:
         _, _, facts = Path(f"/proc/{pid}/stat").read_text().rpartition(") ")
     except OSError:
@@ -52,7 +52,7 @@ def cpu_seconds(pid: int) -> float:
 
 @dataclass(slots=True)
 class CpuPatience:
-    """One wait: it is over after so much CPU time of `pids()`, or after `longest` seconds."""
+    """One wait, limited to `cpu` seconds of CPU time of `pids()` and to `longest` real seconds."""
 
     pids: Callable[[], Iterable[int]]
     cpu: float
@@ -60,7 +60,7 @@ class CpuPatience:
     _began: float = field(default_factory=time.monotonic)
     _looked: float = -float("inf")
     _first: dict[int, float] = field(default_factory=dict)
-    _last: dict[int, float] = field(default_factory=dict)  # also of those that have ended
+    _last: dict[int, float] = field(default_factory=dict)  # includes processes that have ended
 
     def is_over(self) -> bool:
         now = time.monotonic()

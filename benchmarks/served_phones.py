@@ -1,7 +1,7 @@
-"""What the benchmarks over adb stand on: a real adb server, and phones served by another process.
+"""A real adb server, and phones served by another process, for benchmarks over adb.
 
-Both have ports of their own and are ended by their process ids, so that whatever else runs on the
-machine, a person's own adb server above all, is not met.
+Both have ports of their own and are ended by their process ids, so that other programs on the
+machine, above all a user's own adb server, are not affected.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ from distrl.devices.adb.android_tools import find_tool
 from distrl.errors import DeviceError
 
 SERVE = "from distrl.cli.main import main; main()"
-PATIENCE = 30.0  # seconds for a phone to be there
+PATIENCE = 30.0  # seconds until a phone must be connected
 
 
 @contextmanager
 def adb_server() -> Iterator[AdbServer]:
-    """A real server with a port and a home of its own."""
+    """Run a real adb server with a port and a home folder of its own."""
     with tempfile.TemporaryDirectory() as home, socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
         probe.close()
@@ -58,7 +58,7 @@ def _answering(server: AdbServer) -> AdbServer:
 
 @contextmanager
 def connected_phones(server: AdbServer, count: int) -> Iterator[tuple[str, ...]]:
-    """`distrl phone serve` in a process of its own; the serials of its phones, connected."""
+    """Run `distrl phone serve` in a process of its own; yield its phones' connected serials."""
     command = [sys.executable, "-c", SERVE, "phone", "serve", "--phones", str(count), "--port", "0"]
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None

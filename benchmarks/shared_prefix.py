@@ -1,12 +1,13 @@
-"""What reading the system prompt once is worth: the same decodings with and without, on a CPU.
+"""Measure the time saved by encoding the shared system prompt once, on a CPU.
 
     make bench-shared-prefix ARGS="--tokenizer FILE"
 
 Two models of some 6 million random weights, Qwen2.5-VL (packed) and Llama (padded), read 4 prompts
-as long as those of the dialect `qwen2_5_vl` for a screen of the simulated phone and write 24 tokens
-for each. Timed in turns, on one thread, in process time; ratios are of medians. The features of
-pictures are given, as those of known screens are: a picture that is new costs the vision tower on
-top, with and without. `--tokenizer` (a tokenizer.json) counts the tokens of such prompts.
+as long as those of the dialect `qwen2_5_vl` for a screen of the simulated phone and generate 24
+tokens for each, with and without the shared prefix. Timed in turns, on one thread, in CPU time;
+ratios are of medians. The features of pictures are given, as those of known screens are: a new
+picture costs the vision tower in addition, with and without. `--tokenizer` (a tokenizer.json)
+counts the tokens of such prompts.
 """
 
 from __future__ import annotations
@@ -35,8 +36,8 @@ HF: Any = transformers
 ROWS, ANSWER, PAIRS = 4, 24, 5
 PREFIX, REST = 538, 46  # tokens before the picture, and after it: see `counted`
 SCREENS = {"simulated": (720, 360), "handset": (2400, 1080)}  # height and width
-SQUARE, MOST = 28, 1280  # pixels of an image token's edge; image tokens of a picture
-IMAGE, WORDS = 3, 4000  # the image token; tokens in all
+SQUARE, MOST = 28, 1280  # pixels of an image token's edge; most image tokens of a picture
+IMAGE, WORDS = 3, 4000  # id of the image token; size of the vocabulary
 TEXT = {
     "vocab_size": WORDS, "hidden_size": 256, "intermediate_size": 704, "num_hidden_layers": 6,
     "num_attention_heads": 8, "num_key_value_heads": 2, "max_position_embeddings": 4096,
@@ -45,7 +46,7 @@ TEXT = {
 
 
 def grid(height: int, width: int) -> tuple[int, int]:
-    """A screen in image tokens, as the published Qwen2.5-VL sees it in our settings."""
+    """Return a screen's grid of image tokens, as the published Qwen2.5-VL sees it."""
     rows, columns = smart_resize(
         height, width, factor=SQUARE, min_pixels=4 * SQUARE**2, max_pixels=MOST * SQUARE**2
     )
@@ -70,7 +71,7 @@ def llama() -> DecoderOnly:
 
 
 def prompts(*, pictures: bool) -> dict[str, Tensor]:
-    """Prompts of one length that begin alike; without pictures, as many words in their place."""
+    """Return prompts with a common prefix; without pictures, words stand in their place."""
     down, across = grid(*SCREENS["simulated"])
     ids = torch.randint(10, WORDS, (ROWS, PREFIX + down * across + REST))
     ids[:, :PREFIX] = ids[0, :PREFIX]
@@ -85,7 +86,7 @@ def prompts(*, pictures: bool) -> dict[str, Tensor]:
 
 @torch.inference_mode()
 def compared(model: DecoderOnly, inputs: dict[str, Tensor]) -> dict[str, float]:
-    """Seconds of this process to read the prompts, and to decide: without and with the prefix."""
+    """Compare CPU seconds of reading the prompts and of deciding, with and without the prefix."""
     known = model.read_prefix(inputs["input_ids"][0, :PREFIX])
     seconds: dict[str, list[float]] = {}
     for prefix in (None, known) * (PAIRS + 1):
@@ -99,7 +100,7 @@ def compared(model: DecoderOnly, inputs: dict[str, Tensor]) -> dict[str, float]:
         seconds.setdefault(f"decide_{arm}", []).append(time.process_time() - began)
     medians = {
         name: statistics.median(each[1:]) for name, each in seconds.items()
-    }  # one to warm up
+    }  # the first warms up, so it is left out
     return {
         "read_ratio": medians["read_shared"] / medians["read_whole"],
         "decide_ratio": medians["decide_shared"] / medians["decide_whole"],
@@ -109,7 +110,7 @@ def compared(model: DecoderOnly, inputs: dict[str, Tensor]) -> dict[str, float]:
 
 
 def counted(tokenizer: Path) -> dict[str, float]:
-    """Tokens of prompts of `qwen2_5_vl`: before the picture, and that share of the whole."""
+    """Count the tokens of `qwen2_5_vl` prompts before the picture, and their share of all."""
     words, prompter = Tokenizer.from_file(str(tokenizer)), Prompter(dialect_named("qwen2_5_vl"))
     figures: dict[str, float] = {}
     for name, (height, width) in SCREENS.items():

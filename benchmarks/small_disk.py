@@ -1,4 +1,4 @@
-"""Disks that are full: a small one of its own (needs root), or a quota on what a process writes."""
+"""Full disks: a small disk of its own (needs root), or a quota on what a process writes."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 DISK_BYTES = 3 * 2**30
-OWN_MOUNTS, PRIVATE_TREE, DETACH = 0x00020000, 0x00044000, 2  # as the kernel's headers have them
+OWN_MOUNTS, PRIVATE_TREE, DETACH = 0x00020000, 0x00044000, 2  # constants of the kernel's headers
 
 
 @contextmanager
 def small_disk(folder: Path) -> Iterator[None]:
-    """Only this process and its children see it, and with the last of them it is gone."""
+    """Mount a small tmpfs at `folder`, visible only to this process and its children."""
     kernel = ctypes.CDLL(None, use_errno=True)
     steps: tuple[Callable[[], int], ...] = (
         lambda: kernel.unshare(OWN_MOUNTS),
@@ -34,7 +34,7 @@ def small_disk(folder: Path) -> Iterator[None]:
 
 
 def take_all_room(disk: Path, seconds: float) -> None:
-    """Fill a disk for a while."""
+    """Fill the disk for `seconds`."""
     ballast = disk / "ballast"
     with ballast.open("wb") as file, suppress(OSError):
         while True:
@@ -44,7 +44,7 @@ def take_all_room(disk: Path, seconds: float) -> None:
 
 
 def forbid_growth(process: subprocess.Popen[bytes], seconds: float) -> None:
-    """For a while the process cannot write beyond the first 4 kB of any file."""
+    """For `seconds`, let the process write no file beyond its first 4 kB."""
     limit = ["prlimit", "--pid", str(process.pid)]
     subprocess.run([*limit, "--fsize=4096:unlimited"], check=True)
     time.sleep(seconds)

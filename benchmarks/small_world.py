@@ -1,18 +1,19 @@
-"""A world of seven screens whose solution is known exactly, to check and measure learning with.
+"""A world of seven screens with an exactly known solution, to test and measure learning.
 
     home ──left──► shortcut ──left──► corner ──right──► page ──done──► success
       │               │ right           │ left
       │ right         └───► dead end ◄──┘      (back: home again, sometimes)
       └──► detour ──either──► crossing ──either──► page, or the dead end
 
-The shortcut is the better way for who takes its turns; whoever mostly goes right, as `old_policy`
-does, is lost there and does better on the slow detour. So the values of the old policy rank the
-two ways wrongly: an agent that takes its data at face value learns the detour, one that corrects
-for who acted learns the shortcut. Moves can fail (`Move.rng`), answers can be unreadable (they
-leave the screen as it is), "done" on any screen but the page is a failure, and episodes are cut
-off at the step limit, which is no end: values are those of the world that goes on.
+The shortcut is the better way for a policy that takes its turns; a policy that mostly goes right,
+as `old_policy` does, is lost there and does better on the slow detour. So the values of the old
+policy rank the two ways wrongly: an agent that learns from the data without correction learns the
+detour, one that corrects for the policy that acted learns the shortcut. Moves can fail
+(`Move.rng`), answers can be unreadable (they leave the screen as it is), "done" on any screen but
+the page is a failure, and episodes are truncated at the step limit, which does not terminate:
+values are those of the world without a limit.
 
-It makes records.Trajectory objects directly, with no device between. `Solution` has the numbers by
+It makes records.Trajectory objects directly, without a device. `Solution` has the exact numbers by
 dynamic programming: the value of any policy, the best values and the best policy.
 """
 
@@ -52,13 +53,13 @@ HOME, SHORTCUT, CORNER, PAGE, DETOUR, CROSSING, DEAD_END = range(7)
 STATE_NAMES = ("home", "shortcut", "corner", "page", "detour", "crossing", "dead_end")
 LEFT, RIGHT = Tap(0.25, 0.5), Tap(0.75, 0.5)
 ACTIONS: tuple[Action, ...] = (Back(), LEFT, RIGHT, Done())
-UNREADABLE = len(ACTIONS)  # the column of everything else
+UNREADABLE = len(ACTIONS)  # column of all unreadable answers
 ANSWERS: dict[tuple[int, ...], Action] = {
     (0,): Back(),
     (1, 0): LEFT,
     (1, 1): RIGHT,
     (2, 0): Done(),
-}  # of three words; (1, 2), (2, 1) and (2, 2) cannot be read
+}  # vocabulary of three tokens; (1, 2), (2, 1) and (2, 2) cannot be read
 VOCABULARY = 3
 STEP_LIMIT = 8
 REWARDS = RewardSettings(step_cost=0.0, repetition_penalty=0.0, invalid_penalty=0.0)
@@ -66,7 +67,7 @@ REWARDS = RewardSettings(step_cost=0.0, repetition_penalty=0.0, invalid_penalty=
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """Where an action leads with some probability; otherwise to `otherwise` (default: nowhere)."""
+    """A move to `to` with probability `rng`, else to `otherwise` (default: no move)."""
 
     to: int
     rng: float = 1.0
@@ -105,7 +106,7 @@ class SmallWorld:
         self.tasks = tuple(_task(state, step_limit) for state in STARTS)
 
     def episodes(self, policy: Policy, count: int, seed: int | str) -> list[Trajectory]:
-        """Some episodes, their tasks drawn evenly."""
+        """Play `count` episodes, with their tasks drawn uniformly."""
         rng = random.Random(f"small_world/{seed}")
         return [
             self.episode(policy, rng.choice(self.tasks), rng, f"small_world/{seed}/{number}")
@@ -113,8 +114,8 @@ class SmallWorld:
         ]
 
     def episode(self, policy: Policy, task: Task, rng: random.Random, name: str) -> Trajectory:
-        """One attempt at a task, judged."""
-        state = task.seed  # a task is the screen that it begins on
+        """Play and judge one attempt at a task."""
+        state = task.seed  # a task is the screen on which it begins
         screens, decisions = [self.screens[state]], list[Decision]()
         ending = Ending.STEP_LIMIT
         while len(decisions) < self.step_limit:
@@ -135,7 +136,7 @@ class SmallWorld:
 
 @dataclass(frozen=True)
 class Solution:
-    """The world as matrices, and what follows from them. Policies are [states, actions] here."""
+    """The world as matrices, and its exact solution. Policies are [states, actions] here."""
 
     discount: float = 0.9
     step_limit: int = STEP_LIMIT
@@ -159,7 +160,7 @@ class Solution:
         return table
 
     def values(self, policy: Floats) -> Floats:  # [states]
-        """V^π = (I − γ·P_π)⁻¹·r_π, of the world that goes on beyond the step limit."""
+        """V^π = (I − γ·P_π)⁻¹·r_π, of the world without a step limit."""
         moves = np.einsum("sa,sat->st", policy, self.transitions)
         gains = (policy * self.rewards).sum(1)
         return np.asarray(np.linalg.solve(np.eye(len(gains)) - self.discount * moves, gains))
@@ -171,7 +172,7 @@ class Solution:
     @cached_property
     def best_values(self) -> Floats:  # [states]
         values = np.zeros(len(STATE_NAMES))
-        for _ in range(1000):  # γ^1000 is nothing
+        for _ in range(1000):  # γ^1000 is negligible
             values = self.action_values(values).max(1)
         return values
 
@@ -180,11 +181,11 @@ class Solution:
         return np.asarray(self.action_values(self.best_values).argmax(1))
 
     def regret(self, policy: Floats) -> Floats:  # [states]
-        """What a policy gives away against the best one."""
+        """Return the value that a policy loses against the best one, by state."""
         return self.best_values - self.values(policy)
 
     def success_rate(self, policy: Floats) -> float:
-        """How often a task is done within the step limit, over all tasks, exactly."""
+        """Return the exact success rate within the step limit, averaged over all tasks."""
         moves = np.einsum("sa,sat->st", policy, self.transitions)
         done = (policy * self.rewards).sum(1)
         rates = np.zeros(len(done))
@@ -194,12 +195,12 @@ class Solution:
 
 
 def new_policy(seed: int = 0, dtype: torch.dtype = torch.float32) -> TabularPolicy:
-    """A uniform table for this world."""
+    """Return a uniform table for this world."""
     return TabularPolicy(len(STATE_NAMES), VOCABULARY, ANSWERS, seed=seed, dtype=dtype)
 
 
 def old_policy(seed: int = 0, strength: float = 1.5) -> TabularPolicy:
-    """One that goes right nearly always, wherever that leads."""
+    """Return a policy that goes right nearly always, on every screen."""
     policy = new_policy(seed)
     for state in range(len(STATE_NAMES)):
         policy.prefer(state, (1, 1), strength)
@@ -208,12 +209,12 @@ def old_policy(seed: int = 0, strength: float = 1.5) -> TabularPolicy:
 
 
 def action_probabilities(policy: TabularPolicy) -> Floats:  # [states, actions]
-    """What a policy does, for `Solution`; everything unreadable is one column."""
+    """Return a policy's action probabilities for `Solution`; unreadable answers share a column."""
     return by_action(policy.answer_probabilities(), policy.endings)
 
 
 def by_action(answers: Floats, endings: Sequence[tuple[int, ...]]) -> Floats:  # [states, actions]
-    """Probabilities of answers, [states, endings], added up by what they do."""
+    """Sum probabilities of answers, [states, endings], by the action they mean."""
     table = np.zeros((len(answers), len(ACTIONS) + 1))
     for column, tokens in enumerate(endings):
         place = ACTIONS.index(ANSWERS[tokens]) if tokens in ANSWERS else UNREADABLE

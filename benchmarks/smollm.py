@@ -1,4 +1,4 @@
-"""A real pretrained language model in the circle: SmolLM2-135M, before and after teaching.
+"""SmolLM2-135M, a real pretrained language model, before and after teaching and reward.
 
     make bench-smollm ARGS="teach --model DIR --out DIR --device cuda --minutes 8"
     make bench-smollm ARGS="reward --model DIR --out DIR --device cuda --minutes 5.5 --seeds 0 1 2"
@@ -6,16 +6,16 @@
     make bench-smollm ARGS="add --from FILE FILE"
 
 Each part takes at most ten minutes of a GPU and adds its figures to `results/smollm.json`; with
-`--json` it writes them to a file instead, which `add` takes over on another machine. The first
-model is made by `distrl model get smollm2`. `teach` shows demonstrations for so many minutes (all
-weights, or adapters with `--lora-rank`). `reward` runs `distrl train` for several seeds at once,
-with adapters on the taught model, on templates that nobody demonstrated. `measure` plays unseen
-tasks of the splits in `SPLITS` with each model, the evaluations side by side.
+`--json` it writes them to a file instead, which `add` merges on another machine. The first model is
+made by `distrl model get smollm2`. `teach` trains on demonstrations for `--minutes` (all weights,
+or adapters with `--lora-rank`). `reward` runs `distrl train` for several seeds at once, with
+adapters on the taught model, on templates that nobody demonstrated. `measure` plays unseen tasks of
+the splits in `SPLITS` with each model, with the evaluations in parallel.
 
 `--two-cores` is a small form without a GPU, for a processor with AVX512-BF16 (on another one,
-`--precision full`, at a quarter of the speed): `TAUGHT`, the 24 General templates whose
-demonstrations have the fewest tokens, are taught, and reward is tried on `UNSHOWN`, the six of the
-undemonstrated ones that have the fewest. Seeds run one after the other.
+`--precision full`, at a quarter of the speed): `teach` uses `TAUGHT`, the 24 General templates
+whose demonstrations have the fewest tokens, and `reward` uses `UNSHOWN`, the six undemonstrated
+templates with the fewest. Seeds run one after the other.
 
     NAME_SPLIT[_low|_high|_episodes]   success, its 95 % interval, how many tasks
     teach_minutes, …_steps, …_tokens, …_validation, …_waited_share, …_lora_rank
@@ -71,10 +71,10 @@ REWARD: dict[str, object] = {  # for three runs that share a GPU and 16 cores
     "learning.learner.staleness.at_arrival": 96,
     "learning.step.critic_learning_rate": 1e-3,
     "learning.step.micro_batch_turns": 128,
-    "learning.a_ride.advantage": "filtered",  # signed ones collapsed on all 41 templates
+    "learning.a_ride.advantage": "filtered",  # signed advantages collapsed on all 41 templates
     "evaluation.split": "undemonstrated_test",
 }
-TAUGHT = (  # `--two-cores`; in the order of tokens, 512 to 692 without the system prompt
+TAUGHT = (  # for `--two-cores`, by number of tokens: 512 to 692 without the system prompt
     "settings.ask_network", "calculator.ask_history", "clock.resume_timer", "settings.ask_identity",
     "settings.quick_off", "contacts.ask_number", "settings.ask_battery", "clock.ask_difference",
     "settings.quick_on", "gallery.ask_date", "settings.brightness", "todo.ask_due",
@@ -82,14 +82,14 @@ TAUGHT = (  # `--two-cores`; in the order of tokens, 512 to 692 without the syst
     "messages.ask_time", "music.count_songs", "notes.pin", "settings.wallpaper",
     "messages.ask_code", "store.app_rating", "gallery.favourite", "settings.accent",
 )  # fmt: skip
-UNSHOWN = (  # 535 to 684
+UNSHOWN = (  # 535 to 684 tokens
     "clock.ask_time", "settings.ask_level", "store.best_app", "gallery.unfavourite",
     "contacts.ask_birthday", "messages.unarchive",
 )  # fmt: skip
 TEACH_TWO_CORES: dict[str, Any] = {
     "templates": TAUGHT,
     "batch": 16,
-    "micro_batch": 2,  # what is padded costs more than small products
+    "micro_batch": 2,  # padding costs more than small matrix products
     "pool": 512,
     "processes": 0,
     "warm_up": 20,
@@ -97,7 +97,7 @@ TEACH_TWO_CORES: dict[str, Any] = {
     "validation_set": 64,
     "validate_every": 50,
 }
-REWARD_TWO_CORES: dict[str, object] = {  # in place of some of REWARD
+REWARD_TWO_CORES: dict[str, object] = {  # these replace some of REWARD
     "tasks.families": '["general"]',
     "tasks.templates": json.dumps(UNSHOWN),
     "devices.count": 8,
@@ -117,12 +117,12 @@ REWARD_TWO_CORES: dict[str, object] = {  # in place of some of REWARD
 }
 ON_GPU: dict[str, object] = {
     "learning.learner.precision": "bf16",
-    "agent.policy.gradient_checkpointing": "on",  # each of three would take what is free
+    "agent.policy.gradient_checkpointing": "on",  # three runs share the memory
 }
 
 
 def teach(given: argparse.Namespace) -> Figures:
-    """Behaviour cloning for so many minutes; the model or its adapters go to --out."""
+    """Run behaviour cloning for `--minutes`; write the model or its adapters to --out."""
     base = settings_for(given.device, os.cpu_count() or 1)
     if given.two_cores:
         base = replace(base, steps=CloningSettings().steps, **TEACH_TWO_CORES)
@@ -151,7 +151,7 @@ def teach(given: argparse.Namespace) -> Figures:
 
 
 def reward(given: argparse.Namespace) -> Figures:
-    """`distrl train` from a taught model, on templates that nobody demonstrated, for every seed."""
+    """Run `distrl train` from a taught model, on undemonstrated templates, for every seed."""
     with ThreadPoolExecutor(1 if given.two_cores else len(given.seeds)) as side_by_side:
         runs = list(side_by_side.map(lambda seed: reward_run(seed, given), given.seeds))
     ended = [run for run in runs if run is not None]
@@ -165,7 +165,7 @@ def reward(given: argparse.Namespace) -> Figures:
 
 
 def reward_run(seed: int, given: argparse.Namespace) -> Path | None:
-    """The directory of its run; None: it did not end well."""
+    """Return the directory of the seed's run, or None if it failed."""
     folder: Path = given.out / f"seed-{seed}"
     folder.mkdir(parents=True, exist_ok=True)
     settings = {
@@ -208,7 +208,7 @@ def figures_of(run: Path) -> Figures:
 
 
 def measure(given: argparse.Namespace) -> Figures:
-    """Success on unseen tasks of every split, with every model."""
+    """Measure every model's success on unseen tasks of every split."""
     given.out.mkdir(parents=True, exist_ok=True)
     jobs = list(product(named(given.models).items(), given.splits.split(",")))
     with ThreadPoolExecutor(given.at_once) as side_by_side:
@@ -217,10 +217,10 @@ def measure(given: argparse.Namespace) -> Figures:
 
 
 def success(named_model: tuple[str, str], split: str, given: argparse.Namespace) -> Figures:
-    """The figures of one evaluation; what it says is kept beside its outcomes."""
+    """Run one evaluation and return its figures; its output is kept beside its outcomes."""
     name, model = named_model
     file = given.out / f"{name}_{split}.json"
-    run = result_of(Path(model))  # a folder of `reward`
+    run = result_of(Path(model))  # if the model is a folder of `reward`
     words = [str(run or model), "--split", split, f"--{given.way}", "--device", given.device]
     words += ["--episodes", str(given.episodes), "--phones", str(given.phones), "--json", str(file)]
     if given.two_cores:
@@ -238,12 +238,12 @@ def success(named_model: tuple[str, str], split: str, given: argparse.Namespace)
 
 
 def named(models: list[str]) -> Mapping[str, str]:
-    """By their names, of words such as taught=DIRECTORY."""
+    """Parse words such as taught=DIRECTORY into a mapping."""
     return dict(word.split("=", 1) for word in models)
 
 
 def add(given: argparse.Namespace) -> None:
-    """Take over what other parts wrote to files."""
+    """Merge figures that other parts wrote to files."""
     for file in given.files:
         kept: dict[str, Any] = json.loads(file.read_text("utf-8"))
         part = kept.pop("part")

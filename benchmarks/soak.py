@@ -1,18 +1,18 @@
-"""An hour of training with nothing growing: `make soak` watches memory, files and threads.
+"""Run an hour of training and measure the growth of memory, open files and threads (`make soak`).
 
 A real run (`distrl train`, the starter, two collectors in processes of their own, evaluations and
 checkpoints now and then) is left alone, and every few seconds the kernel is asked what each of its
-processes holds. Two actions in a hundred meet a fault of the phone (`FAULTS`); the starter, because
-a model that says nothing that can be read never acts, and so never meets one. Growth is the slope
-of a straight line through the second half, where replay and caches are full, times the length of
-that half; what counts is the process that grew most. The start and the last evaluation, when there
-are no collectors, are left out.
+processes holds. Two actions in a hundred meet a fault of the phone (`FAULTS`). The starter is used
+because a model whose answers cannot be read never acts, and so never meets a fault. Growth is the
+slope of a linear fit through the second half, where replay and caches are full, times the length of
+that half; the figure is that of the process that grew most. The start and the last evaluation, when
+there are no collectors, are left out.
 
-    rss_growth_mb    memory of its own (RssAnon), without what is shared or can be read again
+    rss_growth_mb    private memory (RssAnon), without what is shared or can be read again
     fds_growth       open files and connections
     threads_growth   threads
 
-`--minutes` says how long (60), `--keep FOLDER` where the run stays to be looked at.
+`--minutes` sets the duration (60), `--keep FOLDER` keeps the run's directory.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ SETTINGS = {
     "pacing.minimum_fill": "8",
     "pacing.tolerance": "16",
     "learning.learner.batch_trajectories": "4",
-    "learning.step.learning_rate": "1e-5",  # with 1e-4 batches so small unlearn in the end
+    "learning.step.learning_rate": "1e-5",  # with 1e-4 batches so small reduce success in the end
     "learning.learner.updates_per_publish": "1",
     "evaluation.before": "8",
     "evaluation.after": "8",
@@ -67,13 +67,13 @@ SETTINGS = {
     "reporting.line_seconds": "30",
 }
 SAMPLE_SECONDS = 5.0
-MEGABYTE = 1024.0  # in the kernel's kB
+MEGABYTE = 1024.0  # in kB, the kernel's unit
 GROWTHS = ("rss_growth_mb", "fds_growth", "threads_growth")
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """What a process has at one moment."""
+    """The resources of a process at one moment."""
 
     seconds: float  # since the start
     megabytes: float
@@ -82,7 +82,7 @@ class Holding:
 
 
 def holding(pid: int, seconds: float) -> Holding:
-    """Asked of the kernel; `FileNotFoundError` if the process has gone."""
+    """Ask the kernel for a process's resources; `FileNotFoundError` if the process has ended."""
     process = Path(f"/proc/{pid}")
     lines = (line.split(":") for line in (process / "status").read_text().splitlines())
     facts = {name: value.split() for name, value in lines}
@@ -93,7 +93,7 @@ def holding(pid: int, seconds: float) -> Holding:
 
 
 def processes(learner: int) -> dict[str, int]:
-    """Ids by name: the learner, its forkserver, and the collectors that this has forked."""
+    """Return process ids by name: the learner, its forkserver, and that one's collectors."""
 
     def found(*words: str) -> list[list[str]]:
         told = subprocess.run(["pgrep", "-l", *words], capture_output=True, text=True, check=False)
@@ -107,7 +107,7 @@ def processes(learner: int) -> dict[str, int]:
 
 
 def watch(process: subprocess.Popen[bytes]) -> dict[str, list[Holding]]:
-    """What every process holds, every few seconds, until the run ends."""
+    """Record the resources of every process, every few seconds, until the run ends."""
     held, began = defaultdict(list), time.monotonic()
     while process.poll() is None:
         for name, pid in processes(process.pid).items():
@@ -120,7 +120,7 @@ def watch(process: subprocess.Popen[bytes]) -> dict[str, list[Holding]]:
 
 
 def growth(seconds: Sequence[float], values: Sequence[float]) -> float:
-    """How much a straight line through the second half rises from its beginning to its end."""
+    """Return the rise of a linear fit through the second half, from its start to its end."""
     middle = (seconds[0] + seconds[-1]) / 2.0
     late = [(at, value) for at, value in zip(seconds, values, strict=True) if at >= middle]
     at, value = np.array(late).T
@@ -141,7 +141,7 @@ def grown(held: Sequence[Holding]) -> dict[str, float]:
 
 
 def soak(folder: Path, minutes: float) -> dict[str, float]:
-    """One run, watched from outside, and what came of it."""
+    """Measure one run from outside; return its figures."""
     settings = {**SETTINGS, "run.directory": folder / "runs", "run.minutes": minutes}
     process = start_run(settings, folder / "log")
     try:
@@ -163,12 +163,12 @@ def soak(folder: Path, minutes: float) -> dict[str, float]:
 
 
 def faults(run: RunDirectory) -> int:
-    """Training episodes that a fault of the phone ended."""
+    """Count the training episodes that a fault of the phone ended."""
     return sum(not line.judged for line in read_lines(run.episodes, EpisodeLine))
 
 
 def figures(held: dict[str, list[Holding]]) -> dict[str, float]:
-    """Of all processes together, and of each."""
+    """Return the largest growth of any process, and the figures of each process."""
     kept = collecting(held)
     grew = {name: grown(each) for name, each in kept.items()}
     worst = {key: max(each[key] for each in grew.values()) for key in GROWTHS}
@@ -182,7 +182,7 @@ def figures(held: dict[str, list[Holding]]) -> dict[str, float]:
 
 
 def collecting(held: dict[str, list[Holding]]) -> dict[str, list[Holding]]:
-    """From the first to the last sign of collectors; who did not last has no second half."""
+    """Cut to the time with collectors; a process that ends early has no second half."""
     signs = [
         h.seconds for name, each in held.items() if name.startswith("collector-") for h in each
     ]
@@ -196,7 +196,7 @@ def main() -> None:
     words.add_argument("--minutes", type=float, default=60.0)
     words.add_argument("--keep", type=Path)
     chosen = words.parse_args()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # leave no run behind
+    signal.signal(signal.SIGTERM, signal.default_int_handler)  # so that no run is left behind
     console = Console()
     with tempfile.TemporaryDirectory(prefix="distrl-soak-") as scratch:
         folder = chosen.keep or Path(scratch)

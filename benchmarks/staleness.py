@@ -1,19 +1,20 @@
-"""What does old data cost? `make bench-staleness` answers, method by method.
+"""Measure how old data reduces success, method by method (`make bench-staleness`).
 
 Each method trains on the small world, whose success rates are known exactly, from a pretrained
 policy that mostly goes the wrong way. The data of update u is made by the learner's own policy of
-`lag` updates ago (by the first one, until there are so many), as it is where weights are published
+`lag` updates ago (by the first one, until there are so many), as happens when weights are published
 late or episodes are long: 16 trajectories an update, four attempts at each of the four tasks, the
-same number for everybody. *Offline* is the end of that road: one corpus, recorded once by the first
-policy and replayed to every method in the same order. What is shown is the success rate of the
-policy that comes out, by dynamic programming: means over seeds with 95 % bootstrap intervals.
+same number for every method. *Offline* is the extreme case: one corpus, recorded once by the first
+policy and replayed to every method in the same order. The figures are the success rate of the
+trained policy, by dynamic programming: means over seeds with 95 % bootstrap intervals.
 
-A method has its defaults but for three things. All that have a discount have the same one. A-RIDE's
-invalid-action term is off, so that only what is done about age differs. And the learning rate is
-chosen for each method by one rule before the race, at lag 0 and with other seeds: the smallest of a
-fixed grid that comes within a hundredth of the best. Nothing is tuned on old data.
+A method has its defaults except for three things. All that have a discount have the same one.
+A-RIDE's invalid-action term is off, so that only the handling of old data differs. And the learning
+rate is chosen for each method by one rule before the comparison, at lag 0 and with other seeds: the
+smallest of a fixed grid whose success is within a hundredth of the best. Nothing is tuned on old
+data.
 
-`--quick` runs every method and setting just long enough to see that they run, and writes nothing.
+`--quick` runs every method and setting briefly as a smoke test, and writes nothing.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ GRID = (0.05, 0.1, 0.2, 0.4)
 CLOSE_ENOUGH = 0.01
 CRITIC_RATE = 0.05
 DISCOUNT = 0.95
-EVERYTHING = 10**6  # a batch of the table fits into one micro-batch
+EVERYTHING = 10**6  # so that a batch fits into one micro-batch
 WORLD = SmallWorld()
 SOLUTION = Solution(discount=DISCOUNT)
 PLOT = Path("out/staleness.png")
@@ -72,7 +73,7 @@ Figures = dict[str, float]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much is spent on each figure."""
+    """The effort spent on each figure."""
 
     seeds: int = 10
     grid_seeds: int = 5
@@ -84,7 +85,7 @@ QUICK = Effort(seeds=2, grid_seeds=1, updates=2)
 
 @dataclass(frozen=True)
 class Method:
-    """Something to train with, and how it is shown."""
+    """A training method, and its label and colour in the chart."""
 
     name: str
     label: str
@@ -92,7 +93,7 @@ class Method:
     make: Callable[[GradientStep], Algorithm]
 
 
-# Advantages are signed, which the committed figures were measured with.
+# Signed advantages: the committed figures were measured with them.
 CORRECTED = ARideSettings(discount=DISCOUNT, invalid_weight=0.0, advantage="signed")
 UNCORRECTED = replace(CORRECTED, ratio_level="none")
 DECOUPLED = PpoSettings(discount=DISCOUNT, objective=ClipSettings(decoupled=True))
@@ -119,7 +120,7 @@ METHODS = (
 
 
 def attempts(policy: TabularPolicy, count: int, seed: str) -> list[Trajectory]:
-    """So many at each task; the probabilities of each attempt are its own."""
+    """Play `count` attempts at each task; the moves of each attempt have their own seed."""
     policy.seed(seed)
     return [
         WORLD.episode(policy, task, random.Random(f"{seed}/{task.id}/{number}"), f"{seed}/{number}")
@@ -129,7 +130,7 @@ def attempts(policy: TabularPolicy, count: int, seed: str) -> list[Trajectory]:
 
 
 def delayed(policy: TabularPolicy, lag: int, seed: str, updates: int) -> Iterator[Batch]:
-    """Fresh data for each update, made by the policy of `lag` updates ago."""
+    """Yield fresh data for each update, made by the policy of `lag` updates ago."""
     actor = old_policy()
     past = deque([policy.weights()], maxlen=lag + 1)
     for update in range(updates):
@@ -140,7 +141,7 @@ def delayed(policy: TabularPolicy, lag: int, seed: str, updates: int) -> Iterato
 
 @cache
 def recorded(seed: str, updates: int) -> tuple[Batch, ...]:
-    """Data for all updates, drawn from a corpus that the first policy made."""
+    """Draw the data of all updates from a corpus that the first policy made."""
     corpus = attempts(old_policy(), CORPUS, f"{seed}/corpus")
     rng = random.Random(f"{seed}/draws")
     of_task = [corpus[start : start + CORPUS] for start in range(0, len(corpus), CORPUS)]
@@ -156,7 +157,7 @@ def recorded(seed: str, updates: int) -> tuple[Batch, ...]:
 def final_success(
     method: Method, setting: str, seed: str, learning_rate: float, updates: int
 ) -> float:
-    """Train once; what the policy achieves then, exactly."""
+    """Train once; return the exact success rate of the trained policy."""
     policy = old_policy()
     step = StepSettings(
         learning_rate=learning_rate,
@@ -179,7 +180,7 @@ def success(policy: TabularPolicy) -> float:
 
 
 def best_success() -> float:
-    """What the best policy achieves that knows how many steps are left."""
+    """Return the success rate of the best policy that knows how many steps are left."""
     rates = np.zeros(len(SOLUTION.rewards))
     for _ in range(SOLUTION.step_limit):
         rates = (SOLUTION.rewards + SOLUTION.transitions @ rates).max(1)
@@ -187,7 +188,7 @@ def best_success() -> float:
 
 
 def chosen_rate(method: Method, effort: Effort) -> float:
-    """The smallest learning rate that is close to the best at lag 0."""
+    """Return the smallest learning rate whose success at lag 0 is close to the best."""
 
     def mean(rate: float) -> float:
         seeds = [f"grid/{number}" for number in range(effort.grid_seeds)]
@@ -216,7 +217,7 @@ def race(method: Method, effort: Effort) -> Figures:
 
 
 def bootstrap_interval(numbers: list[float], resamples: int = 10_000) -> tuple[float, float]:
-    """Of the mean, 95 %, by percentiles."""
+    """Return the 95 % percentile interval of the mean."""
     rng = np.random.default_rng(0)
     means = rng.choice(numbers, (resamples, len(numbers))).mean(1)
     low, high = np.quantile(means, (0.025, 0.975))

@@ -1,11 +1,11 @@
-"""How good is the starter model? `make bench-starter` plays tasks that it has never seen.
+"""Measure the starter model on tasks that it has never seen (`make bench-starter`).
 
     test_greedy, test_sampled   of the templates that were demonstrated, with other parameters
     held_out_templates_…        of the templates that nobody demonstrated
     …_general, …_shopping       by family; …_low, …_high: 95 % intervals of the whole
 
-`--device cuda` computes on a GPU; the same evaluations made elsewhere by `distrl evaluate --json
-FOLDER/eval-SPLIT--greedy.json` (and `--sampled`) are taken with `--from FOLDER`.
+`--device cuda` computes on a GPU; `--from FOLDER` takes the same evaluations made elsewhere by
+`distrl evaluate --json FOLDER/eval-SPLIT--greedy.json` (and `--sampled`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ EVALUATE = [sys.executable, "-c", "from distrl.cli.main import main; main()", "e
 
 
 def evaluate(folder: Path, model: str, episodes: int, device: str) -> None:
-    """Play every split in both ways; each leaves a file in the folder."""
+    """Play every split greedily and sampled; each evaluation leaves a file in the folder."""
     for split in SPLITS:
         for way in WAYS:
             words = [model, "--split", split, f"--{way}", "--episodes", str(episodes)]

@@ -1,16 +1,18 @@
-"""How far does the starter get on screens of other sizes? `make bench-starter-sizes` plays the same
-unseen tasks on simulated phones of each, greedily; 360 × 720 is what it was trained on.
+"""Measure the starter on screens of other sizes than in training (`make bench-starter-sizes`).
+
+It plays the same unseen tasks on simulated phones of each size, greedily; it was trained on 360 ×
+720.
 
     success_1080x2400_at_3     of the tasks; …_low, …_high: its 95 % interval (Wilson)
     …_general, …_shopping      by family
-    enlarged_…, filled_…       pixels of the picture for one unit of layout, so how large letters
-                               are beside those of 360 × 720; share of the picture that is no bars
-    unreadable_…               answers that could not be read, by step: a place on the bars is one
-    kept_…                     of the tasks that succeed at 360 × 720, those that do here as well
+    enlarged_…, filled_…       pixels of the picture for one unit of layout, that is, the size of
+                               letters relative to 360 × 720; share of the picture without the bars
+    unreadable_…               answers that could not be read, by step, including taps on the bars
+    kept_…                     of the tasks that succeed at 360 × 720, those that also succeed here
 
 The same tasks are not the same pages: a layout of 360 × 800 units shows more of a list than one of
 360 × 720. Nothing is timed. Tasks are played in rounds, each on all screens, and the file is
-written after each round: `episodes` says how many tasks it is about, should it be interrupted.
+written after each round: if the run is interrupted, `episodes` says how many tasks it covers.
 """
 
 from __future__ import annotations
@@ -36,7 +38,7 @@ from phonesim.simulated_device import SimulatedDevice
 
 SCREENS = ("360x720@1", "1080x2400@3", "412x732@1", "1080x2160@3", "720x1440@2")
 PHONES = 8
-ROUND = 20  # tasks
+ROUND = 20  # tasks per round
 
 
 def played(policy: Policy, tasks: Sequence[Task], display: Display) -> list[Outcome]:
@@ -47,7 +49,7 @@ def played(policy: Policy, tasks: Sequence[Task], display: Display) -> list[Outc
 def figures(
     display: Display, outcomes: Sequence[Outcome], reference: Sequence[Outcome]
 ) -> Iterator[tuple[str, float]]:
-    """Of the outcomes on one screen, beside those of the same tasks at 360 × 720."""
+    """Yield the figures of one screen size, compared with the same tasks at 360 × 720."""
     name = f"{display.width}x{display.height}_at_{display.density}"
     rate = success_rate(outcomes)
     yield f"success_{name}", rate.rate

@@ -1,9 +1,9 @@
-"""How many trajectories a second are made durable where 8 collectors deliver at once?
+"""Measure how many trajectories a second are stored durably from 8 collectors (`make bench-store`).
 
-`make bench-store` answers. 8 client processes send trajectories of 190 kB, each the next one when
-the last was acknowledged, to one process that does what a learner's does: it takes in what is
-readable, stores it durably and acknowledges it. The store is on the disk of `--folder`; in memory
-(tmpfs) there is nothing to wait for, and the figures mean nothing.
+8 client processes send trajectories of 190 kB, each the next one when the last was acknowledged, to
+one process that does what a learner's does: it accepts readable trajectories, stores them durably
+and acknowledges them. The store is on the disk of `--folder`; in memory (tmpfs) there is nothing to
+wait for, and the figures mean nothing.
 
     appends_per_s_8      acknowledged a second, all clients together
     append_ms_p95        from the beginning of a send to its acknowledgement, of all clients
@@ -34,7 +34,7 @@ import numpy as np
 from benchmarks.results_file import write_results
 
 CLIENTS = 8
-SCREENS, HEIGHT, WIDTH = 11, 96, 59  # noise, which does not pack: 17 kB each
+SCREENS, HEIGHT, WIDTH = 11, 96, 59  # noise, which does not compress: 17 kB each
 WARM_UP = 0.1  # of the time, not counted
 Figures = dict[str, float]
 DeliverMany = Callable[[list[tuple[bytes, Callable[[object], None]]]], None]
@@ -42,14 +42,14 @@ DeliverMany = Callable[[list[tuple[bytes, Callable[[object], None]]]], None]
 
 @dataclass(slots=True)
 class Side:
-    """The learner's side of old or new code: how to take in, and how to empty its queue."""
+    """The learner's side of old or new code: how to accept deliveries, and its queue."""
 
     deliver_many: DeliverMany
     arrivals: Any
     close: Callable[[], None]
     commits: int = 0
     delivered: int = 0
-    moments: list[float] = field(default_factory=list)  # of acknowledgements
+    moments: list[float] = field(default_factory=list)  # times of acknowledgements
 
 
 def open_new(folder: Path) -> Side:
@@ -76,14 +76,14 @@ def open_old(folder: Path) -> Side:
     reception = importlib.import_module("distrl.engine.reception").Reception(store, arrivals, log)
 
     def deliver_many(deliveries: Iterable[tuple[bytes, Callable[[object], None]]]) -> None:
-        for encoded, acknowledge in deliveries:  # it had no other way
+        for encoded, acknowledge in deliveries:  # the old code had no batches
             reception.deliver(encoded, acknowledge)
 
     return Side(deliver_many, arrivals, store.close)
 
 
 def client(connection: Connection, number: int) -> None:
-    """Send until the other side is gone; it wants to know how long each took."""
+    """Send until the other side closes; each send carries the duration of the one before."""
     from distrl.records import Decision, Done, Ending, Screen, Task, Trajectory, Verdict
 
     encoding = importlib.import_module("distrl.replay.trajectory_encoding")
@@ -108,7 +108,7 @@ def client(connection: Connection, number: int) -> None:
 
 
 def serve(side: Side, connections: list[Connection], seconds: float) -> list[float]:
-    """Take in, store, acknowledge; returns how long each delivery took, as its client says."""
+    """Accept, store and acknowledge; return each delivery's duration as its client measured it."""
     taken: list[float] = []
     end = time.monotonic() + seconds
     while time.monotonic() < end:
@@ -164,7 +164,7 @@ def measure(opening: Callable[[Path], Side], folder: Path, seconds: float) -> Fi
 
 
 def measure_old(old: Path, folder: Path, seconds: float) -> Figures:
-    """In a process of its own that imports the old code."""
+    """Measure in a process of its own that imports the old code."""
     words = [sys.executable, "-m", "benchmarks.store", "--as-old", "--folder", str(folder)]
     told = subprocess.run(
         [*words, "--seconds", str(seconds)],

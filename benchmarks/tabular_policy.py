@@ -1,14 +1,14 @@
-"""A trainable policy that is a table: for worlds so small that every answer can be listed.
+"""A trainable policy that is a table, for worlds so small that every answer can be listed.
 
-It is what learning is tested and measured with where no model is wanted: the same interface as a
-vision-language policy, exact probabilities, microseconds a decision. The state is the number in
-the first pixel of the screen (red of [0, 0]). An answer is a few tokens, each drawn from a softmax
-of its own that depends on the state and on the tokens before it; it ends as soon as it can be read
+Tests and benchmarks of learning use it where no model is wanted: it has the interface of a
+vision-language policy, exact probabilities, and takes microseconds a decision. The state is the
+number in the first pixel of the screen (red of [0, 0]). An answer is a few tokens, each drawn from
+a softmax that depends on the state and on the tokens before it. It ends as soon as it can be read
 (`answers`), or unreadable at `tokens_per_answer`. So answers form a prefix code, token and turn
 ratios differ, and the probabilities of all `endings` of a state add up to 1.
 
 The critic is a table too: a row of value logits (one per head) for each state, and one logit for
-each of a few slots that instructions are sorted into by their checksum.
+each of a few slots into which instructions are hashed (CRC-32).
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ class TabularPolicy:
         opinions = [[noise.gauss(0.0, 0.01) for _ in range(heads)] for _ in range(states)]
         parameter = torch.nn.Parameter
         self.logits = parameter(torch.zeros(states, len(self.nodes), vocabulary, dtype=dtype))
-        self.value_table = parameter(torch.tensor(opinions, dtype=dtype))  # heads that differ
+        self.value_table = parameter(torch.tensor(opinions, dtype=dtype))  # so that heads differ
         self.instruction_table = parameter(torch.zeros(instruction_slots, dtype=dtype))
         self._version = 0
         self._rng = random.Random(f"tabular_policy/decide/{seed}")
@@ -78,7 +78,7 @@ class TabularPolicy:
         return self._version
 
     def seed(self, seed: int | str) -> None:
-        """Begin a new sequence of draws."""
+        """Restart the random draws from a seed."""
         self._rng = random.Random(f"tabular_policy/decide/{seed}")
 
     def decide(self, observations: Sequence[Observation]) -> list[Decision]:
@@ -115,11 +115,11 @@ class TabularPolicy:
         return [self.value_table, self.instruction_table]
 
     def weights(self) -> Weights:
-        """A copy of everything that is learned."""
+        """Return a copy of everything that is learned."""
         return {name: parameter.detach().clone() for name, parameter in self._parameters().items()}
 
     def load_weights(self, weights: Mapping[str, Tensor], version: int) -> None:
-        """Take over the weights of another policy of the same shape; decisions carry `version`."""
+        """Load weights of a policy of the same shape; later decisions carry `version`."""
         parameters = self._parameters()
         if set(weights) != set(parameters):
             raise UsageError(f"weights {sorted(weights)} given, {sorted(parameters)} wanted")
@@ -134,14 +134,14 @@ class TabularPolicy:
         self._version = version
 
     def state_of(self, observation: Observation) -> int:
-        """The number of the state that a screen shows."""
+        """Return the number of the state that a screen shows."""
         state = int(observation.screen.pixels[0, 0, 0])
         if state >= self.states:
             raise UsageError(f"the screen shows state {state}; this table ends at {self.states}")
         return state
 
     def answer_probabilities(self) -> NDArray[np.float64]:  # [states, endings]
-        """How likely is each of the `endings` in each state, exactly."""
+        """Return the exact probability of each of the `endings` in each state."""
         table = self._log_prob_table()
         log_probs = np.zeros((self.states, len(self.endings)))
         for column, answer in enumerate(self.endings):
@@ -170,7 +170,7 @@ class TabularPolicy:
         return Decision(action, text, answer, tuple(log_probs), self._version)
 
     def _log_prob_table(self) -> NDArray[np.float64]:  # [states, nodes, vocabulary]
-        """Computed once for each state of the weights: an optimiser writes in place, and counts."""
+        """Return log-probabilities, cached until an optimiser writes to the logits in place."""
         edition = int(self.logits._version)
         if self._known is None or self._known[0] != edition:
             with torch.no_grad():
@@ -185,7 +185,7 @@ class TabularPolicy:
         return torch.tensor([self.state_of(each) for each in observations], dtype=torch.long)
 
     def _path(self, answer: Tokens, width: int) -> list[int]:
-        """The node that each token was drawn at; node 0 in the padding."""
+        """Return the node at which each token was drawn; padding is node 0."""
         path = [self._node(answer[:position]) for position in range(len(answer))]
         return path + [0] * (width - len(answer))
 
@@ -205,7 +205,7 @@ class TabularPolicy:
 def _answer_tree(
     vocabulary: int, longest: int, answers: Mapping[Tokens, Action]
 ) -> tuple[dict[Tokens, int], tuple[Tokens, ...]]:
-    """Beginnings that go on, numbered, and the answers that end there, readable or not."""
+    """Return a number for each prefix that continues, and all answers that end, readable or not."""
     nodes: dict[Tokens, int] = {(): 0}
     endings: list[Tokens] = []
     for length in range(1, longest + 1):
@@ -230,10 +230,10 @@ def _numbers(rows: Sequence[Sequence[int]], width: int) -> Tensor:  # [rows, wid
 
 
 def _drawn(log_probs: NDArray[np.float64], rng: float) -> int:
-    """The token at which the added-up probabilities pass `rng`."""
+    """Return the token at which the cumulative probability passes `rng`."""
     passed = 0.0
     for token, log_prob in enumerate(log_probs):
         passed += math.exp(log_prob)
         if rng < passed:
             return token
-    return int(np.argmax(log_probs))  # they add up to 1 but for rounding
+    return int(np.argmax(log_probs))  # reached only by rounding errors

@@ -1,19 +1,19 @@
-"""How much sooner is success there? `make bench-time-to-success` answers, seed by seed.
+"""Measure how much sooner A-RIDE succeeds than DigiRL (`make bench-time-to-success`).
 
 A-RIDE in the asynchronous arrangement against DigiRL in the synchronous one, as DigiRL has it on
-many machines (`two_arrangements`), each with 32 phones and one learner. The other two of the square
+many machines (`two_arrangements`), each with 32 phones and one learner. The other two combinations
 are run as well, so that the gain can be split into arrangement and algorithm.
 
 - *Time* is that of the devices' clock. Phones wait as the paper's emulators do, and an update of
   the paper (120 s; after each 32 trajectories in the synchronous arrangement) is 20 steps of the
   optimiser on 16 trajectories each, which is DigiRL's own setting (20 passes, 128 turns). So a step
-  takes 6 s of that clock, for everybody, and this machine's speed does not matter.
+  takes 6 s of that clock for every arm, and this machine's speed does not matter.
 - *Success* is that of the published weights, sampled as they are played, on errands that are never
   trained on (`errand_phone.HELD_OUT`: other combinations of what is trained), computed exactly.
 - *Time to success* is the first look at published weights that reaches 60 % (the paper's own mark),
-  if the next two do too. A run that is not there after `LIMIT` counts as if it had just got there,
-  and is counted in `censored`: that makes the speed-up smaller where DigiRL's did not arrive, and
-  where ours did not it is flattering, so look at that figure first.
+  if the next two do too. A run that has not reached it by `LIMIT` counts as if it had just reached
+  it, and is counted in `censored`: that makes the speed-up smaller where DigiRL's did not arrive,
+  and flatters us where ours did not, so look at that figure first.
 - *Speed-up* is the ratio of the two times for each seed; shown are the geometric mean and its 95 %
   interval (Student's t on the logarithms). `trajectories_ratio` is the same for the trajectories
   that were needed: above 1, A-RIDE needed fewer.
@@ -21,8 +21,8 @@ are run as well, so that the gain can be split into arrangement and algorithm.
   the main pair: learning rates (A-RIDE 0.005 to 0.02, DigiRL 0.01 to 0.04), the critic's rate (0.01
   to 0.1), A-RIDE's form (signed advantages, or 1 for those above 0 as in its released code), λ (0
   to 1), discount, entropy, capacity and draws; DigiRL's curriculum (a quarter, half or all of a
-  batch), λ (0.25 to 0.9), threshold and capacity. What was best is used, and the other two of the
-  square take over their algorithm's. `--tune` looks again at forms and rates for each of the four.
+  batch), λ (0.25 to 0.9), threshold and capacity. The best values are used, and the other two
+  combinations use those of their algorithm. `--tune` tunes forms and rates again for all four.
 
 Both arrangements are better than the originals (collectors live on, phones of a round do not wait
 for each other at every step). `stations` repeats the main pair with what the paper's workers also
@@ -61,7 +61,7 @@ from benchmarks.two_arrangements import (
 )
 
 TARGET = 0.6
-LOWER_TARGETS = (0.3, 0.4, 0.5)  # the same question, asked earlier
+LOWER_TARGETS = (0.3, 0.4, 0.5)  # lower success levels, for `speedup_to_…`
 LIMIT = 15_000.0  # device seconds
 TUNING_LIMIT = 3_000.0
 GRID = (0.005, 0.01, 0.02)
@@ -88,13 +88,13 @@ STUDENT = {
     9: 2.262,
 }
 CONSOLE = Console(width=110)
-Races = dict[str, list[Race]]  # by arm, a race for each seed
+Races = dict[str, list[Race]]  # by arm, one race per seed
 Figures = dict[str, float]
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How much is spent."""
+    """The effort spent."""
 
     seeds: int = 5
     tuning_seeds: int = 2
@@ -116,7 +116,7 @@ def run(arm: Arm, seed: int, target: float, limit: float) -> Race:
 
 
 class Runs:
-    """Runs of many arms and seeds at once, each in a process."""
+    """Runs many arms and seeds at once, each in a process of a pool."""
 
     def __init__(self, pool: ProcessPoolExecutor, effort: Effort) -> None:
         self._pool = pool
@@ -131,7 +131,7 @@ class Runs:
         return {arm: [each.result() for each in races] for arm, races in asked.items()}
 
     def tuned(self) -> list[Arm]:
-        """The four, each as it is quickest on the tuning seeds."""
+        """Return the four arms, each with the fastest form and rate on the tuning seeds."""
         effort = self._effort
         candidates = [
             Arm(algorithm, arrangement, form, rate)
@@ -157,24 +157,24 @@ class Runs:
 
 
 def times(races: Sequence[Race], target: float, limit: float) -> list[float]:
-    """Device seconds to the target; the limit where it was not reached."""
+    """Return device seconds to the target, or the limit where it was not reached."""
     reached = [race.first(target) for race in races]
     return [limit if look is None else look.seconds for look in reached]
 
 
 def needed(races: Sequence[Race], target: float) -> list[float]:
-    """Trajectories to the target; all that there were where it was not reached."""
+    """Return trajectories to the target, or all of them where it was not reached."""
     found = [(race.first(target), race) for race in races]
     return [float(look.trajectories if look else len(race.staleness)) for look, race in found]
 
 
 def mean_of(numbers: Sequence[float]) -> float:
-    """The geometric mean."""
+    """Return the geometric mean."""
     return math.exp(statistics.fmean(math.log(number) for number in numbers))
 
 
 def ratio(theirs: Sequence[float], ours: Sequence[float]) -> tuple[float, float, float]:
-    """How many times as much they need, seed by seed: the geometric mean, and from where to where.
+    """Return the geometric mean of theirs over ours, seed by seed, and its interval.
 
     The interval is Student's on the logarithms, 95 %.
     """
@@ -185,7 +185,7 @@ def ratio(theirs: Sequence[float], ours: Sequence[float]) -> tuple[float, float,
 
 
 def compared(races: Races, effort: Effort) -> Figures:
-    """The main pair, and where the gain comes from."""
+    """Compare the main pair, and split the gain into arrangement and algorithm."""
     ours, theirs = races[OURS], races[THEIRS]
     figures = _three("speedup", *_both_times(theirs, ours, effort, effort.target))
     figures = {name.removeprefix("speedup_"): value for name, value in figures.items()}
@@ -219,12 +219,12 @@ def _both_times(
 
 
 def _three(name: str, theirs: Sequence[float], ours: Sequence[float]) -> Figures:
-    """A ratio and its interval."""
+    """Return a ratio and its interval."""
     return dict(zip((name, f"{name}_low", f"{name}_high"), ratio(theirs, ours), strict=True))
 
 
 def described(arm: Arm, races: Sequence[Race], effort: Effort) -> Figures:
-    """One arm."""
+    """Return the figures of one arm."""
     trajectories, start = mean_of(needed(races, effort.target)), races[0].looks[0].success
     arrived = [late for race in races for late in race.staleness]
     seconds = sum(race.seconds for race in races)

@@ -1,7 +1,7 @@
-"""The parts of a real run that only pass the time, and what lies between them.
+"""Parts of `real_run` that take simulated time, and the channels between collectors and learner.
 
-A table that decides, an algorithm that learns, both as slowly as the plan says; and the short ways
-of one process from collectors to learner and back.
+A table decides and an algorithm learns, both as slowly as the plan says; the channels connect
+collectors and learner within one process, in both directions.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from torch import Tensor
 
 CORNER = 8  # pixels
-SHAPE = EpisodePlan()  # of the episodes that the timed policy plays
+SHAPE = EpisodePlan()  # shape of the episodes that the timed policy plays
 
 
 class TimedPolicy:
-    """A table that decides; each batch takes as long as the plan says."""
+    """A table policy; each batch takes as long as the plan says."""
 
     def __init__(self, settings: PlanSettings, speed: float) -> None:
         self.table = new_table()
@@ -60,7 +60,7 @@ class TimedPolicy:
         return decided
 
     def _action(self, seen: Observation) -> Action:
-        """Tap here and there, and be done after as many steps as the task's name says."""
+        """Tap pseudo-random places; end after a number of steps that the instruction determines."""
         step, rng = len(seen.past_actions), random.Random(f"length/{seen.instruction}")
         if step + 1 >= self._lengths[rng.randrange(len(self._lengths))]:
             return Done()
@@ -75,8 +75,8 @@ def new_table() -> TabularPolicy:
 class TimedAlgorithm:
     """Implements `Algorithm` by another one; a step takes as long as the plan says.
 
-    What the learner does around the update is a part of that time: taking trajectories in costs
-    this process what it would not cost a machine of the learner's own.
+    The learner's work around the update is included in that time: here, accepting trajectories
+    takes time of this process, which on a machine of the learner's own it would not.
     """
 
     def __init__(self, algorithm: Algorithm, settings: PlanSettings, clock: ScaledClock) -> None:
@@ -107,14 +107,14 @@ class TimedAlgorithm:
 
 
 class Arrivals:
-    """From the collectors to the learner. Implements `TrajectorySink` and the learner's arrivals.
+    """The queue from the collectors to the learner. Implements `TrajectorySink` and its arrivals.
 
-    It holds back whoever delivers while too many wait, as the engine's receiver does.
+    `put` blocks while too many trajectories wait, as the engine's receiver does.
     """
 
     def __init__(self, clock: ScaledClock, max_waiting: int) -> None:
         self.trajectories: list[Arrival] = []
-        self.version = 0  # the learner's
+        self.version = 0  # the learner's weight version
         self._clock = clock
         self._most = max_waiting
         self._waiting: deque[Trajectory] = deque()
@@ -149,9 +149,10 @@ class Arrivals:
 
 
 def _light(trajectory: Trajectory) -> Trajectory:
-    """With a corner of each screen, which is all that the table reads.
+    """Keep a corner of each screen, which is all that the table reads.
 
-    To compress whole screens for the replay is work of the learner's machine, not of this one.
+    Compressing whole screens for the replay would be work of the learner's machine, not of this
+    one.
     """
     corners = tuple(Screen(each.pixels[:CORNER, :CORNER].copy()) for each in trajectory.screens)
     return replace(trajectory, screens=corners)
@@ -159,7 +160,7 @@ def _light(trajectory: Trajectory) -> Trajectory:
 
 @dataclass(frozen=True, slots=True)
 class Arrival:
-    """A trajectory that came in, at so many seconds of the devices' clock."""
+    """A trajectory, with the time of its arrival on the devices' clock and its staleness."""
 
     at: float
     staleness: int
@@ -181,7 +182,7 @@ class Newest:
 
 
 class SharedAdmission:
-    """Asks the learner for one collector; what the others have in flight counts as well."""
+    """Implements `Admission`: asks the learner, counting all collectors' episodes in flight."""
 
     def __init__(
         self, number: int, learner: Learner | None, arrivals: Arrivals, in_flight: list[int]

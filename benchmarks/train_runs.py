@@ -1,4 +1,4 @@
-"""`distrl train` as a process of its own, for benchmarks that watch or hurt one from outside."""
+"""Start `distrl train` as a process of its own, for benchmarks that watch or disturb a run."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ SIZES = {"width": 48, "heads": 4, "reader_width": 16, "encoder_layers": 1, "deco
 
 
 def set_words(settings: Mapping[str, object]) -> list[str]:
-    """The settings as words of the command."""
+    """Return the settings as `--set` arguments."""
     return [word for name, value in settings.items() for word in ("--set", f"{name}={value}")]
 
 
 def start_run(settings: Mapping[str, object], log: Path, *config: str) -> subprocess.Popen[bytes]:
-    """Start a run, of a config if one is named; all that it says goes to the end of the log."""
+    """Start a run, of a config if one is named; append all its output to the log."""
     with log.open("ab") as output:
         return subprocess.Popen(
             [*COMMAND, *config, *set_words(settings)],
@@ -38,14 +38,14 @@ def start_run(settings: Mapping[str, object], log: Path, *config: str) -> subpro
 
 
 def tiny_model(folder: Path) -> Path:
-    """A model so small that a restart costs seconds."""
+    """Make a model so small that a restart takes seconds; return its path."""
     save(new_model(ICONS, 0, **SIZES), folder / "model")
     return folder / "model"
 
 
 def keep_output(pipe: IO[bytes], log: Path) -> None:
-    """Write down what a run says, on its behalf: the quota that plays a full disk is on the run's
-    process and would forbid its own log to grow. On a disk that really is full, wait for room.
+    """Copy a run's output to the log on its behalf: the quota that simulates a full disk applies to
+    the run's process and would also stop its log. On a disk that really is full, wait for room.
     """
     with pipe, log.open("ab", buffering=0) as file:
         while data := os.read(pipe.fileno(), 2**16):

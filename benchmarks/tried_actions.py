@@ -1,9 +1,9 @@
-"""Several actions at one state, each tried for one step: a rival of forks (`benchmarks.forks`).
+"""Several actions at one state, each tried for one step: an arm of `benchmarks.forks`.
 
 At a drawn step of an episode (the same draw as that of forks) K actions are compared: the one that
-the episode took, and K − 1 more that the policy is asked for, each tried for one step on the phone,
-which is put back in between. The value of an action is its reward and the critic's word on the
-screen after it; its advantage is that value less the mean of the group's:
+the episode took, and K − 1 more that are sampled from the policy, each tried for one step on the
+phone, which is restored in between. The value of an action is its reward and the critic's value of
+the screen after it; its advantage is that value less the mean of the group's:
 
     q_k = r_k + γ·V(s'_k), r_k alone where the episode ended;    A_k = q_k − mean of the group's q
 
@@ -11,14 +11,14 @@ The idea is that of Android Coach (arXiv 2604.07277), of which we know the abstr
 from it: several actions of the policy for one state that was played, a critic that values them, and
 advantages within the group of a state, from the mean of the critic's values. Different here:
 
-- theirs rates actions that nobody plays, by a critic of actions, with no time of an emulator; ours
-  is a critic of states, as everywhere in DistRL, so that each action is tried. A tried action
-  counts as a decision, and its step as device time;
+- theirs rates actions that nobody plays, by a critic of actions, without emulator time; ours is a
+  critic of states, as everywhere in DistRL, so that each action is tried. A tried action counts as
+  a decision, and its step as device time;
 - theirs has a process reward model to help its critic; ours learns from rewards and its own values;
 - one state of each episode has a group, not every state; elsewhere advantages are A-RIDE's own.
 
-A tried action is a trajectory that branched off and was cut off after a step, so that replay, draws
-and critic treat it as such.
+A tried action is a fork that was truncated after one step, so that replay, draws and critic treat
+it as such.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from distrl.task_sets.curriculum import TaskSource
 
 
 class ActionTrier:
-    """Plays one episode after another, on the phones in turn, and tries `more` actions of each."""
+    """Plays episodes on the phones in turn, and tries `more` further actions in each."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class ActionTrier:
         self._played = 0
 
     def play(self) -> None:
-        """One episode, and the actions that are tried at one of its steps."""
+        """Play one episode, and try further actions at one of its steps."""
         self._batcher.update_weights()
         phone = self._phones[self._played % len(self._phones)]
         self._played += 1
@@ -83,7 +83,7 @@ class ActionTrier:
 
 
 class Groups:
-    """All actions at a state: the trajectories of an attempt, by its id."""
+    """Trajectories by attempt id, which gives all actions at a state."""
 
     def __init__(self) -> None:
         self._members: dict[str, list[Trajectory]] = {}
@@ -92,7 +92,7 @@ class Groups:
         self._members.setdefault(trajectory.attempt_id, []).append(trajectory)
 
     def of(self, trajectory: Trajectory) -> tuple[int, list[Trajectory]]:
-        """The step that they share, and all of them; nobody where there was nothing to try."""
+        """Return the shared step and the group's trajectories; none if nothing was tried."""
         members = self._members[trajectory.attempt_id]
         steps = {each.branch.step for each in members if each.branch is not None}
         return (steps.pop(), members) if steps else (0, [])
@@ -100,7 +100,7 @@ class Groups:
 
 @dataclass(eq=False)
 class TriedActions(ARide):
-    """A-RIDE, with the group's advantages at states where several actions were tried."""
+    """A-RIDE with the group's advantages at states where several actions were tried."""
 
     rewards: RewardSettings = field(default_factory=RewardSettings)
     groups: Groups = field(default_factory=Groups)
@@ -116,7 +116,7 @@ class TriedActions(ARide):
         return found
 
     def _values(self, members: Sequence[Trajectory], step: int) -> Tensor:  # [members]
-        """Of the action that each of them took at the step."""
+        """Return q of the action that each member took at the step."""
         earned = [step_rewards(each, self.rewards).total[step] for each in members]
         ended = [each.ending.terminated and len(each.decisions) == step + 1 for each in members]
         with torch.no_grad():

@@ -1,4 +1,4 @@
-"""The same parts in two arrangements, in simulated time: who waits for whom, and nothing else.
+"""Synchronous and asynchronous training of the same parts in simulated time.
 
     synchronous     every phone plays one episode; when the last has ended the learner takes all of
                     them and trains; when it has ended, the next round (DigiRL on many machines)
@@ -6,11 +6,11 @@
                     learner's limit on staleness lets it; the learner takes what is there and trains
 
 Collector, batcher, scheduler, admission, learner, replay, pacing and algorithm are the product's
-own, and the learning is real. Only time is made: an episode takes what its phone's clock says, and
-a step of the learner `STEP_SECONDS`. Since a phone's episode is played with the weights that it
-began with, it can be played at once and delivered when it is over; the weights of a step are out
-when the step is. So a run is deterministic, and does not depend on the machine or on who else is
-busy on it.
+own, and the learning is real. Only time is simulated: an episode takes what its phone's clock says,
+and a step of the learner `STEP_SECONDS`. A phone plays its whole episode with the weights that it
+began with, so the episode is computed at its start and delivered at its end; the weights of a step
+are published at the step's end. So a run is deterministic, and does not depend on the machine or
+its load.
 """
 
 from __future__ import annotations
@@ -52,8 +52,8 @@ AlgorithmName = Literal["a_ride", "digirl"]
 Arrangement = Literal["async", "sync"]
 Form = Literal["signed", "filtered", "half", "all"]
 FORMS: dict[AlgorithmName, tuple[Form, Form]] = {
-    "a_ride": ("signed", "filtered"),  # advantages as they are, or 1 for those above 0
-    "digirl": ("half", "all"),  # of a batch's trajectories that its curriculum lets through
+    "a_ride": ("signed", "filtered"),  # signed advantages, or weight 1 for those above 0
+    "digirl": ("half", "all"),  # share of a batch's trajectories that its curriculum lets through
 }
 
 DEVICES = 32
@@ -71,7 +71,7 @@ MAX_EVENTS = 10**9
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """Who is to be raced."""
+    """An algorithm in an arrangement, with its settings."""
 
     algorithm: AlgorithmName
     arrangement: Arrangement
@@ -86,25 +86,25 @@ class Arm:
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How well the published weights did at some moment."""
+    """One evaluation of the published weights."""
 
     seconds: float  # of the devices' clock
-    trajectories: int  # that had come in
+    trajectories: int  # that had arrived
     success: float  # on held-out errands
 
 
 @dataclass(slots=True)
 class Race:
-    """What came of a run."""
+    """The result of a run."""
 
     looks: list[Look] = field(default_factory=list)
     updates: int = 0
     staleness: list[int] = field(default_factory=list)  # of each arrival
-    device_seconds: float = 0.0  # that phones were at work, all together
+    device_seconds: float = 0.0  # seconds that phones were at work, all together
     seconds: float = 0.0
 
     def first(self, target: float, in_a_row: int = 3) -> Look | None:
-        """When success reached the target and stayed there for so many looks."""
+        """Return the first look of `in_a_row` consecutive looks that reach the target, or None."""
         for start in range(len(self.looks) - in_a_row + 1):
             if all(look.success >= target for look in self.looks[start : start + in_a_row]):
                 return self.looks[start]
@@ -112,7 +112,7 @@ class Race:
 
 
 class Outgoing:
-    """The learner's weights on their way. Implements `Publisher` and `WeightSource`."""
+    """Publishes weights at the end of a step. Implements `Publisher` and `WeightSource`."""
 
     def __init__(self) -> None:
         self._next: tuple[Mapping[str, Tensor], int] | None = None
@@ -122,7 +122,7 @@ class Outgoing:
         self._next = weights, version
 
     def send(self) -> bool:
-        """The step is over: what it published is out now."""
+        """At the end of a step, publish its weights; return whether there were any."""
         fresh, self._next = self._next, None
         self._newest = fresh or self._newest
         return fresh is not None
@@ -132,14 +132,14 @@ class Outgoing:
 
 
 class Transit:
-    """Implements `TrajectorySink`: what was played is delivered later, when it is over."""
+    """Implements `TrajectorySink`: discards, since `Course` delivers trajectories at their end."""
 
     def put(self, trajectory: Trajectory) -> bool:
         return True
 
 
 class LearnersWord:
-    """Implements `Admission`: the learner's own rule, behind all that is under way."""
+    """Implements `Admission`: the learner's own rule, counting all episodes under way."""
 
     def __init__(self, course: Course) -> None:
         self._course = course
@@ -150,13 +150,13 @@ class LearnersWord:
 
 
 class Course:
-    """One run of one arm, until its success is there and has stayed, or until the limit."""
+    """One run of one arm, until its success is reached and stays, or until the limit."""
 
     def __init__(self, arm: Arm, seed: int, target: float, limit: float) -> None:
         self.arm = arm
         self.race = Race()
         self.arrivals: deque[Trajectory] = deque()
-        self._began: dict[str, float] = {}  # episodes under way
+        self._began: dict[str, float] = {}  # start times of the episodes under way
         self._seed = seed
         self._target = target
         self._limit = limit
@@ -185,7 +185,7 @@ class Course:
     def _over(self) -> bool:
         return self._events.now >= self._limit or self.race.first(self._target) is not None
 
-    # In turns -----------------------------------------------------------------------------------
+    # Synchronous --------------------------------------------------------------------------------
 
     def _rounds(self) -> None:
         while not self._over:
@@ -201,7 +201,7 @@ class Course:
     def _pass(self, seconds: float) -> None:
         self._events.run(self._events.now + seconds, MAX_EVENTS)
 
-    # Side by side -------------------------------------------------------------------------------
+    # Asynchronous -------------------------------------------------------------------------------
 
     def _side_by_side(self) -> None:
         for collector in self._collectors:
@@ -245,7 +245,7 @@ class Course:
             self._look()
 
     def _look(self) -> None:
-        """The learner's weights are those that were just published."""
+        """Record the success of the weights that were just published, which are the learner's."""
         rate = success_rate(self._policy)
         self.race.looks.append(Look(self._events.now, len(self.race.staleness), rate))
 
@@ -259,8 +259,8 @@ class Course:
             micro_batch_tokens=10**6,
         )
         step = GradientStep(self._policy, rates)
-        ours = self.arm.algorithm == "a_ride"  # with prioritised draws; DigiRL's are uniform
-        waits = self.arm.arrangement == "sync"  # for its round; otherwise for nobody
+        ours = self.arm.algorithm == "a_ride"  # prioritised draws; DigiRL's are uniform
+        waits = self.arm.arrangement == "sync"  # one round at a time; otherwise unbounded
         return Learner(
             self._policy,
             self._new_algorithm(step),

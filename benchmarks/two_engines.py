@@ -1,7 +1,7 @@
-"""The same run by both engines: what does Ray cost where one machine would do?
+"""Compare the local engine with the Ray engine on the same run, to measure Ray's overhead.
 
-Both have our small model and the same phones, which wait as the paper's emulators do; the learner
-takes everything in and does not learn, so that what is compared is the way from phone to store.
+Both have our small model and the same phones, which wait as the paper's emulators do. The learner
+stores everything and never trains, so that the path from phone to store is compared.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ SETTINGS = (
 
 
 def compare_engines(console: Console, minutes: float, rounds: int) -> dict[str, float]:
-    """Both in turns, so that what else the machine does is shared out fairly."""
+    """Run both engines in turns, so that other load on the machine affects both."""
     local, ray = list[float](), list[float]()
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(rounds):
@@ -47,7 +47,7 @@ def compare_engines(console: Console, minutes: float, rounds: int) -> dict[str, 
 
 
 def measure_engine(folder: Path, kind: str, minutes: float) -> float:
-    """Trajectories per minute of a run, without its first quarter."""
+    """Return a run's trajectories per minute, without its first quarter."""
     overrides = [*SETTINGS, f"run.directory={folder}", f"run.minutes={minutes}"]
     config = load_config(None, [*overrides, f"engine.kind={kind}"])
     if kind == "local":
@@ -59,7 +59,7 @@ def measure_engine(folder: Path, kind: str, minutes: float) -> float:
 
 
 def run_on_ray(config: TrainingConfig) -> float:
-    """The same, on the cluster that there is."""
+    """Return the same for a run on the existing Ray cluster."""
     from distrl.engine.ray.ray_engine import RayEngine
 
     run = new_directory(config)

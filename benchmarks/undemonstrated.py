@@ -1,29 +1,31 @@
-"""Can reward alone teach what nobody demonstrated? `make bench-undemonstrated` (a GPU machine).
+"""Train on undemonstrated templates with reward alone: `make bench-undemonstrated` (a GPU machine).
 
 `distrl train undemonstrated` for three seeds: all templates that the starter was never shown, of
-both families. Then `distrl evaluate RUN` plays the templates that it was shown, to see whether
-something was lost (the split `test`, the same tasks for the starter and for every run). All
-evaluations are sampled, as in training, on parameters, instructions and phones never seen.
+both families. Then `distrl evaluate RUN` plays the templates that it was shown, to measure
+forgetting (the split `test`, the same tasks for the starter and for every run). All evaluations are
+sampled, as in training, on parameters, instructions and phones never seen.
 
     before, after               success on undemonstrated templates: the starter, after training
     known_before, known_after   the same on demonstrated ones
     gain, known_change          the differences
-    minutes, gpu_minutes        of training, and of those on a GPU; evaluations before and on the
-                                way are played beside it
+    minutes, gpu_minutes        of training, and of those on a GPU; evaluations before and during
+                                training are played beside it
     seed_N_…                    each of these of one run
     seeds                       how many there are
 
 with `_low` and `_high`, 95 %: of the starter over tasks (Wilson), of the rest over seeds (Student's
-t). Each run has a folder in `--keep`; what is there is not made again, and a run that was cut short
-is begun anew. `--at-once 3` runs seeds side by side: they share the GPU and the cores, and
-`gpu_minutes` are those of each all the same. `--report` only reads; `--from RUN RUN…` takes runs
-that were made elsewhere.
+t). Each run has a folder in `--keep`; a finished run is not made again, and an interrupted one is
+started again from the beginning. `--at-once 3` runs seeds side by side: they share the GPU and the
+cores, and `gpu_minutes` counts each run's minutes in full. `--report` only reads; `--from RUN RUN…`
+uses existing runs.
 
-`--two-cores` is the same question to a laptop: 20 minutes on two cores without a GPU, with phones
-and batches that these can feed (`TWO_CORES`). One run at a time, or the seeds share the cores.
+`--two-cores` asks the same question on a laptop: 20 minutes on two cores without a GPU, with as
+many phones and as large batches as these can handle (`TWO_CORES`). One run at a time, or the seeds
+share the cores.
 
-`--start FILE` does something else: of a `distrl evaluate starter --split undemonstrated_test
---sampled --json FILE` it keeps the success of each template, in undemonstrated-start.json.
+`--start FILE` does something else: from the output of `distrl evaluate starter --split
+undemonstrated_test --sampled --json FILE` it keeps the success of each template, in
+undemonstrated-start.json.
 """
 
 from __future__ import annotations
@@ -45,7 +47,7 @@ from benchmarks.starter import EVALUATE
 from benchmarks.train_runs import start_run
 
 CONFIG, STARTER = "undemonstrated", "starter"
-TWO_CORES: dict[str, object] = {  # in place of the config's, beside the settings of `quick_start`
+TWO_CORES: dict[str, object] = {  # replaces some of the config, with `quick_start`'s settings
     "run.minutes": 20.0,
     "devices.count": 8,
     "agent.policy.device": "cpu",
@@ -68,12 +70,12 @@ TWO_CORES: dict[str, object] = {  # in place of the config's, beside the setting
     "evaluation.every_minutes": 10.0,
     "evaluation.every_episodes": 82,
 }
-INTERVAL = {"rate": "", "low": "_low", "high": "_high"}  # names in a result, and ends of ours
+INTERVAL = {"rate": "", "low": "_low", "high": "_high"}  # keys of a result; suffixes of our figures
 KNOWN_INTERVAL = {"success": "", "low": "_low", "high": "_high"}
 
 
 def train(seed: int, given: argparse.Namespace) -> Path | None:
-    """The directory of a seed's run, made now if it is not there; None: it did not end well."""
+    """Return the directory of a seed's run, trained now if it is missing; None if it failed."""
     folder: Path = given.keep / f"seed-{seed}"
     if result_of(folder) is None and not given.report:
         shutil.rmtree(folder, ignore_errors=True)
@@ -91,7 +93,7 @@ def train(seed: int, given: argparse.Namespace) -> Path | None:
 
 
 def known(name: str, model: str, given: argparse.Namespace) -> dict[str, Any] | None:
-    """What a model still knows of what the starter was shown; None: not measured."""
+    """Return a model's success on the demonstrated templates; None if it was not measured."""
     path: Path = given.keep / f"known-{name}.json"
     if not path.exists() and not given.report:
         words = [model, "--split", "test", "--sampled", "--episodes", str(given.episodes)]
@@ -101,7 +103,7 @@ def known(name: str, model: str, given: argparse.Namespace) -> dict[str, Any] | 
 
 
 def keep_start(file: Path) -> None:
-    """What the starter does of each template before anything is learned."""
+    """Write the starter's success on each template before training."""
     found: dict[str, Any] = json.loads(file.read_text("utf-8"))
     rates = {name: each["success"] for name, each in found["by_template"].items()}
     figures = {name: round(rates[name], 4) for name in sorted(rates)}
@@ -121,7 +123,7 @@ def figures_of(
     *,
     on_gpu: bool,
 ) -> dict[str, float]:
-    """Of the starter, of all runs, and of each."""
+    """Return the figures of the starter, of all runs together, and of each."""
     first = results[0]["success_before"]
     figures = {
         "seeds": float(len(results)),
@@ -171,7 +173,7 @@ def main() -> None:
     )
     rounded = {name: round(value, 4) for name, value in found.items()}
     print(json.dumps(rounded, indent=2))
-    if given.two_cores or given.device != "cpu":  # else a trial
+    if given.two_cores or given.device != "cpu":  # else it is only a trial
         write_results("undemonstrated", rounded, make_command("bench-undemonstrated"))
 
 
@@ -185,7 +187,7 @@ def arguments() -> argparse.Namespace:
     words.add_argument("--at-once", type=int, default=1, help="runs side by side")
     words.add_argument("--start", type=Path, help="an evaluation of the starter, by template")
     words.add_argument("--two-cores", action="store_true", help="20 minutes without a GPU")
-    two_cores = "--two-cores" in sys.argv  # another default
+    two_cores = "--two-cores" in sys.argv  # it has another default
     words.add_argument("--device", default="cpu" if two_cores else "cuda")
     words.add_argument("--keep", type=Path, default=Path("runs/undemonstrated"))
     words.add_argument("--set", action="append", default=[], help="a setting of all runs, a.b=c")

@@ -1,20 +1,20 @@
-"""What does `distrl view` cost? `make bench-view` answers.
+"""Measure the cost and the speed of `distrl view` (`make bench-view`).
 
-    phones, updates_per_s      256 phones that change six times a second: updates of each that come
-                               out of the server, to one reader of its events; the median phone
+    phones, updates_per_s      256 phones that change six times a second: updates of each that the
+                               server sends to one reader of its events; the median phone
     slowest_updates_per_s      the same, of the phone with fewest
-    server_cpu_share           of a core that the server needs for that
-    thumbnail_ms               that a collector pays for one of them, of process time
+    server_cpu_share           share of a core that the server needs for that
+    thumbnail_ms               CPU time of a collector for one thumbnail
     training_…, browser_…      what watching costs a collector that trains: `view_slowdown`
     first_paint_s              from an address in Chromium to rows on its screen, for a run of
                                10,000 episodes that the server has not read before; the median
     list_10000_s               the same, until all 10,000 can be filtered and scrolled
     details_10000_s            the same, until also their instructions are there
 
-Two feeder processes stand for the collectors of the 256 phones: they publish through the real feed,
-without the bound on its own time that a collector has. Thumbnails were drawn before from screens of
-real phones: 1,500 a second would be the work of some dozens of collectors, not of this machine, and
-`thumbnail_ms` says what they pay.
+Two feeder processes stand in for the collectors of the 256 phones: they publish through the real
+feed, without its limit on the CPU time that a collector spends. Thumbnails are drawn in advance
+from screens of real phones: 1,500 a second would be the work of some dozens of collectors, not of
+this machine, and `thumbnail_ms` says what they pay.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ TASK = "notes.create/train/0"
 
 
 def screens() -> list[Screen]:
-    """Screens of phones, packed as collectors hold them."""
+    """Return one phone screen per app, packed as collectors hold them."""
     found: list[Screen] = []
     for seed, app in enumerate(APPS):
         phone = Phone(seed=seed)
@@ -87,7 +87,7 @@ def _feed(run: Path, feeder: int, stop: Any) -> None:
 
 
 def read_events(port: int, run: str, seconds: float) -> dict[str, int]:
-    """Updates with a picture that came in that time, by phone."""
+    """Count the updates with a picture that arrive within `seconds`, by phone."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=30.0)
     connection.request("GET", f"/live/{run}")
     answer, counts = connection.getresponse(), dict[str, int]()
@@ -114,7 +114,7 @@ def measure_wall(folder: Path, seconds: float) -> Figures:
     with run.held(), server(run.path) as (port, pid):
         for feeder in feeders:
             feeder.start()
-        while len(read_events(port, "wall", 2.0)) < PHONES:  # until all are fed
+        while len(read_events(port, "wall", 2.0)) < PHONES:  # until all phones are published
             assert all(feeder.is_alive() for feeder in feeders)
         before, begun = cpu_seconds(pid), time.perf_counter()
         counts = read_events(port, "wall", seconds)
@@ -157,7 +157,7 @@ def measure_first_paint(folder: Path, times: int) -> Figures:
                 seconds.append([])
                 for selector in waited_for:
                     if selector is waited_for[-1]:
-                        page.keyboard.press("End")  # the oldest, whose details come last
+                        page.keyboard.press("End")  # the oldest episode, whose details come last
                     page.wait_for_selector(selector)
                     seconds[-1].append(time.perf_counter() - begun)
                 page.close()

@@ -6,9 +6,9 @@
     python -m benchmarks.view_pictures out --pages arena     # kept episodes of two agents
     python -m benchmarks.view_pictures runs --pages xray weights --episode 312 --step 4
 
-The wall is taken where a run trains, runs and arena where there are two; what is left out is said.
-Unless they are named, the episode is the newest success of some steps that the learner has drawn,
-and the step the one that its policy was least sure of. Look at the pictures before they are
+The wall needs a run that trains, runs and arena need two runs; pages that are left out are named.
+By default, the episode is the newest success of 4 to 12 steps that the learner has drawn, and the
+step the one with the lowest confidence of the policy. Look at the pictures before they are
 committed: would you show them to a stranger?
 """
 
@@ -31,30 +31,30 @@ from distrl.view.xray import EpisodeFiles
 SIZES = {1280: 800, 390: 844}  # width and height
 PAGES = ("wall", "episodes", "xray", "weights", "curves", "health", "runs", "arena")
 OF_TWO = {"runs", "arena"}
-WALL_MS, SETTLE_MS, ASK_MS = 8000, 1200, 300_000  # of phones, of others, of two weights
-STEPS = range(4, 13)  # of an episode that is worth a picture
-LOOKED_AT = 200  # episodes, the newest, among which one is looked for
+WALL_MS, SETTLE_MS, ASK_MS = 8000, 1200, 300_000  # for the wall, other pages, two answers
+STEPS = range(4, 13)  # length of an episode for a picture
+LOOKED_AT = 200  # newest episodes that are searched for one
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What the pictures are of."""
+    """The runs, episode and step that the pictures show."""
 
     run: str
-    other: str  # empty: there is one run alone
-    training: str  # the run that trains now; empty: none does
-    episode: int  # 0: none has ended yet
+    other: str  # empty if there is only one run
+    training: str  # the run that trains now, or empty
+    episode: int  # 0 if none has ended yet
     step: int
 
     def address(self, page: str) -> str:
         if page in ("xray", "weights"):
             return f"#/{self.run}/episode/{self.episode}/{self.step}"
         if page == "arena":
-            return f"#/{self.run}/arena/{self.other}"  # it finds a task that tells them apart
+            return f"#/{self.run}/arena/{self.other}"  # it selects a task that tells them apart
         return f"#/{self.training if page == 'wall' else self.run}/{page}"
 
     def lacks(self, page: str) -> str:
-        """Why there can be no picture of that page; empty: there can."""
+        """Return why a page has no picture, or an empty string."""
         if page == "wall" and not self.training:
             return "no run trains now"
         if page in ("xray", "weights") and not self.episode:
@@ -78,7 +78,7 @@ def choose(path: Path, run: str, episode: int | None, step: int | None) -> Shown
 
 
 def telling_episode(resources: Resources, run: str) -> int:
-    """The newest success of some steps that was drawn; without one, the newest; 0: no episode."""
+    """Return the newest drawn success of 4 to 12 steps, else the newest episode, else 0."""
     columns, files = resources.run(run).index.episodes(), resources.run(run).files
     rows = list(zip(columns["seq"], columns["ending"], columns["steps"], strict=True))[::-1]
     for seq, ending, steps in rows[:LOOKED_AT]:

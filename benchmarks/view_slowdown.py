@@ -1,10 +1,10 @@
-"""What does watching cost a run? A part of `make bench-view`, in a process of its own.
+"""Measure how much watching slows a run: a part of `make bench-view`, in a process of its own.
 
-A collector of 8 phones with our starter plays in turns with a reader of the wall and without one,
-as a collector of a run would: in the environment that a run gives it (`for_forkserver`), with one
-thread, beside a server with its low priority. What it plays is written down as a run's learner
-does, so that the server has something new to read. Process time, since other work on the machine
-makes seconds say little; which half of a pair comes first alternates.
+A collector of 8 phones with our starter plays alternately with and without a reader of the wall,
+under a run's conditions: in the environment that a run gives it (`for_forkserver`), with one
+thread, beside a server with its low priority. Its episodes are recorded as a run's learner does, so
+that the server has something new to read. CPU time is measured, since other load on the machine
+distorts wall time; which half of a pair comes first alternates.
 
     training_slowdown                 of collector and server together, per decision: watched
                                       against unwatched, minus 1; the median of the pairs, and how
@@ -12,9 +12,9 @@ makes seconds say little; which half of a pair comes first alternates.
     training_slowdown_collector       the same, of the collector alone
     training_slowdown_server          what the server takes while watched, in shares of what the
                                       collector needs unwatched
-    training_half_s                   that a half of a pair lasts, by the clock; the median
-    training_mean_batch_alone,        decisions at once: where they differ, so does the price of one
-    training_mean_batch_watched
+    training_half_s                   wall time of a half of a pair; the median
+    training_mean_batch_alone,        decisions per batch: where they differ, so does the cost of
+    training_mean_batch_watched       one decision
     browser_cpu_share                 of a core that Chromium needs to show those phones; the
                                       machine that looks pays it, which need not be the one that
                                       trains
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 PHONES, EPISODES_BEFORE = 8, 2000
 TEMPLATES = ("shopping.search", "shopping.sort")
 READER = Path(__file__).with_name("wall_reader.py")
-FIRST_SECONDS = 60.0  # until the reader has seen phones
+FIRST_SECONDS = 60.0  # until the reader must have seen phones
 Figures = dict[str, float]
 
 
@@ -68,7 +68,7 @@ def _serve(path: Path, ready: Connection) -> None:
 
 @contextlib.contextmanager
 def server(path: Path) -> Iterator[tuple[int, int]]:
-    """Its port and process id."""
+    """Run the server in a process of its own; yield its port and process id."""
     ours, theirs = multiprocessing.Pipe()
     context = multiprocessing.get_context("spawn")
     process = context.Process(target=_serve, args=(path, theirs))  # it may start a scorer
@@ -82,7 +82,7 @@ def server(path: Path) -> Iterator[tuple[int, int]]:
 
 
 def cpu_seconds(pid: int) -> float:
-    """Of a process so far, its threads included."""
+    """Return the CPU seconds of a process so far, including its threads."""
     fields = Path(f"/proc/{pid}/stat").read_text("ascii").rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
@@ -91,7 +91,7 @@ def cpu_seconds(pid: int) -> float:
 
 
 class WrittenDown:
-    """A sink for which every trajectory is new, and which writes what a learner would."""
+    """A sink that accepts every trajectory and writes the records that a learner would."""
 
     def __init__(self, run: RunDirectory) -> None:
         self._episodes = LineLog.open(run.episodes)
@@ -113,7 +113,7 @@ class WrittenDown:
 
 
 def make_collector(run: RunDirectory) -> Collector[SimulatedDevice]:
-    """As a run makes it; torch is imported here, in this process alone."""
+    """Make a collector as a run does; torch is imported here, in this process alone."""
     from distrl.agent.loading import load_policy
     from distrl.agent.torch_device import use_threads
     from distrl.episodes.collector import Collector
@@ -137,12 +137,12 @@ def make_collector(run: RunDirectory) -> Collector[SimulatedDevice]:
 
 @dataclass(frozen=True, slots=True)
 class Half:
-    """What some episodes cost: seconds of process time per decision."""
+    """The cost of one half of a pair, in seconds of CPU time per decision."""
 
     collector: float
     server: float
     mean_batch: float
-    seconds: float  # by the clock
+    seconds: float  # wall time
 
     @property
     def whole(self) -> float:
@@ -163,7 +163,7 @@ def play(collector: Collector[SimulatedDevice], episodes: int, server_pid: int) 
 
 @contextlib.contextmanager
 def watched(run: RunDirectory, port: int, collector: Collector[SimulatedDevice]) -> Iterator[None]:
-    """With a reader of the wall that has seen phones; it returns when nobody watches any more."""
+    """Run a reader of the wall that has seen phones; exit once nobody counts as watching."""
     from distrl.episodes.live_feed import FOLDER, LEASE, LEASE_SECONDS, LOOK_SECONDS, Audience
 
     Audience(run.path).renew()
@@ -176,7 +176,7 @@ def watched(run: RunDirectory, port: int, collector: Collector[SimulatedDevice])
         end = time.monotonic() + FIRST_SECONDS
         while not reader.stdout.read(1):
             assert time.monotonic() < end, "no phone came from the server"
-            collector.run(PHONES)  # something for it to see
+            collector.run(PHONES)  # produces something to see
         yield
     finally:
         reader.terminate()
@@ -189,7 +189,7 @@ def measure_pairs(run: RunDirectory, pairs: int, episodes: int, *, browser: bool
     collector = make_collector(run)
     taken: list[tuple[Half, Half]] = []  # alone, watched
     with run.held(), server(run.path) as (port, pid):
-        collector.run(episodes)  # warm
+        collector.run(episodes)  # warm-up
         for number in range(pairs):
             halves: dict[bool, Half] = {}
             for looked_at in (False, True) if number % 2 == 0 else (True, False):
@@ -243,7 +243,7 @@ def _measure_browser(
 
 
 def browser_seconds() -> float:
-    """Of process time, of all Chromium processes that descend from this one."""
+    """Return the CPU time of all Chromium processes that descend from this one."""
     parents: dict[int, tuple[int, str]] = {}
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
@@ -258,7 +258,7 @@ def browser_seconds() -> float:
     total = 0.0
     for pid, (_, name) in parents.items():
         if name.startswith(("chrom", "headless", "google-chrome")) and is_ours(pid):
-            with contextlib.suppress(OSError):  # it has just ended
+            with contextlib.suppress(OSError):  # the process has just ended
                 total += cpu_seconds(pid)
     return total
 
@@ -267,7 +267,7 @@ def browser_seconds() -> float:
 
 
 def measure_slowdown(pairs: int, episodes: int, *, browser: bool = True) -> Figures:
-    """The figures above, measured in a process that was started as a run starts its own."""
+    """Return the figures above, measured in a process started as a run starts its own."""
     words = [sys.executable, "-m", "benchmarks.view_slowdown"]
     words += ["--pairs", str(pairs), "--episodes", str(episodes)]
     words += [] if browser else ["--no-browser"]

@@ -1,10 +1,10 @@
-"""Stands for a browser that shows the wall: reads its events, and gets figures as the page does.
+"""Simulate a browser that shows the wall: read its events, and fetch figures as the page does.
 
     python benchmarks/wall_reader.py PORT RUN
 
-A script that imports next to nothing, so that starting it costs what it measures little. It prints
-a line when the first phones came. Every `REFRESH_SECONDS` it gets what `app.js` and `wall.js` get
-then: the summary of the run and its newest episodes. It ends when it is terminated.
+A script with almost no imports, so that its start hardly affects the measurement. It prints a line
+when the first phones arrive. Every `REFRESH_SECONDS` it fetches what `app.js` and `wall.js` then
+fetch: the summary of the run and its newest episodes. It ends when it is terminated.
 """
 
 from __future__ import annotations

@@ -1,12 +1,12 @@
-"""A finished run with every kind of file in it, and what lies beside it on other machines.
+"""Make a finished run with every kind of file, and its files on other machines.
 
     run/      as `distrl train` leaves it, with a write-ahead log in use, faults of phones, refusals
               of guarded ones, verdicts of a judge, collectors that joined and its best weights
     copy/     the copy of the run on a second machine of a cluster; only where Ray is installed
     spool/    what a joined collector keeps until the learner has it
 
-`benchmarks.damage` damages each file of it. What a run of seconds does not come to by itself is
-written by the parts that write it in a longer one.
+`benchmarks.damage` damages each of these files. Files that a run of seconds does not produce are
+written by the same code that writes them in a longer run.
 """
 
 from __future__ import annotations
@@ -82,14 +82,14 @@ class World:
         return self.path / "spool"
 
     def files(self) -> list[str]:
-        """All, by their path; of the copy what the run itself does not have like that."""
+        """Return all files by path; of the copy, only those that differ from the run's."""
         found = [str(f.relative_to(self.path)) for f in self.path.rglob("*") if f.is_file()]
         own = ("copy/replica.json", "copy/progress.json")
         return sorted(each for each in found if not each.startswith("copy/") or each in own)
 
 
 class FallenSuccess:
-    """Success that was best just now, and has fallen since."""
+    """Success that has just fallen from its best."""
 
     has_fallen = True
     unkept_best = 0
@@ -98,7 +98,7 @@ class FallenSuccess:
 
 
 def whole_run(folder: Path) -> World:
-    """Train the run and make the rest; all of it below `folder / "whole"`."""
+    """Train the run and make the other files, all below `folder / "whole"`."""
     places = (f"run.directory={folder / 'runs'}", f"agent.model={tiny_model(folder)}")
     config = load_config(None, [*SETTINGS, *places])
     run = RunDirectory.new(folder / "runs", config.run.name, datetime.now(UTC))
@@ -108,7 +108,7 @@ def whole_run(folder: Path) -> World:
     LocalEngine(config, run, Console(quiet=True)).train()
     keep_best(run)
     world = World(folder / "whole")
-    with TrajectoryStore(run.trajectories) as store:  # copied while its log is in use
+    with TrajectoryStore(run.trajectories) as store:  # copied while its write-ahead log is in use
         verdict = Verdict(success=False, reason="judged anew", judge="facts")
         store.correct(store.ids[0], Correction(Ending.GAVE_UP, verdict))
         note_progress(run, CheckpointFolder(run.checkpoints).latest(), store.position)
@@ -120,7 +120,7 @@ def whole_run(folder: Path) -> World:
 
 
 def write_rare_files(run: RunDirectory) -> None:
-    """What only happens when something goes wrong, when somebody joins, and when a model judges."""
+    """Write the files that need a fault, a joining collector or a model as judge."""
     with LineLog.open(run.losses) as losses, LineLog.open(run.device_faults) as faults:
         losses.append(Loss("trajectory", "number 0", "was lost before"))
         faults.append(DeviceFault("phone-0", 1.5, "DeviceTimeout: it hangs"))
@@ -137,7 +137,7 @@ def write_rare_files(run: RunDirectory) -> None:
 
 
 def keep_best(run: RunDirectory) -> None:
-    """As a run does whose success has fallen."""
+    """Keep and export the best weights, as a run does when its success falls."""
     best = BestWeights(run, WeightStore(run.weights), FallenSuccess(), lambda said: None)
     best.keep_if_best()
     best.export_if_fallen(load_policy(str(run.path), device="cpu"))

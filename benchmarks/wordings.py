@@ -1,4 +1,4 @@
-"""What other words cost the starter: the same unseen tasks as demonstrations say them, and not.
+"""Measure the starter's success on the same unseen tasks in demonstrated and in other words.
 
     make bench-wordings      results/wordings.json
 
@@ -32,7 +32,7 @@ PHONES = 16
 
 
 def played(model: str, split: Split, rounds: int, device: str) -> list[Outcome]:
-    """Each template so many times; the same tasks in every split."""
+    """Play each template `rounds` times; every split has the same tasks."""
     policy = load_policy(model, device=device, greedy=True)
     names = template_names(REWORDED[0])
     tasks = evaluation_tasks(split, only=names)
@@ -60,7 +60,7 @@ def figures(by_split: dict[Split, list[Outcome]]) -> Iterator[tuple[str, float]]
 
 
 def successes(outcomes: Sequence[Outcome]) -> dict[str, bool]:
-    """By the task of the split `test` that it is; episodes that nobody judged do not count."""
+    """Return success by the id of the task in `test`; episodes without a verdict do not count."""
     judged = [each for each in outcomes if each.ending.judged]
     return {original(each.task.id): each.ending is Ending.SUCCESS for each in judged}
 

@@ -1,1 +1,1 @@
-"""What `make docs` adds to the pages of docs/: references made from the code, and source pages."""
+"""What `make docs` adds to the pages of docs/: references generated from the code, and sources."""

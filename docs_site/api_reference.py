@@ -1,4 +1,4 @@
-"""Every public name with its signature and words as a page, by mkdocstrings."""
+"""Generate the page of all public names, with signatures and docstrings, by mkdocstrings."""
 
 from __future__ import annotations
 

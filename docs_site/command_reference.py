@@ -1,4 +1,4 @@
-"""Every command with its arguments and options as a page, by typer's own generator."""
+"""Generate the page of all commands with their arguments and options, by typer's own generator."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def commands_page() -> str:
 
 
 def _describe_whole(command: Any) -> None:
-    """Give each command its first sentence whole: the generator cuts it after 45 letters."""
+    """Give each command its whole first sentence, which the generator would cut at 45 letters."""
     command.short_help = (command.help or "").partition("\n\n")[0].replace("\n", " ")
     if isinstance(command, TyperGroup):
         for each in command.commands.values():

@@ -1,4 +1,4 @@
-"""The hooks of mkdocs.yml: pages made from the code, and links out of docs/ that lead on."""
+"""The hooks of mkdocs.yml: they add generated pages and rewrite links that leave docs/."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from docs_site.settings_reference import settings_page
 
 
 def generated_pages() -> dict[str, str]:
-    """Pages that are in no file of docs/, by their place on the site."""
+    """Return generated pages, which no file of docs/ contains, by their path on the site."""
     copies = {
         page: (ROOT / origin).read_text("utf-8") for origin, page in PAGES.items() if page != HOME
     }

@@ -1,8 +1,8 @@
-"""Where a file of the repository is shown on the site, and links that lead there.
+"""Show files of the repository on the site, and rewrite links to them.
 
 Pages in docs/ are written for a reader of the repository: they link to `../src/distrl/records.py`
 and to `../examples/README.md`. The site has a page for each file or folder that is linked so, and
-`rewritten` turns such links towards it; a link to nothing is left as it is, and a strict build
+`rewritten` points such links to it; a link to a missing file is left as it is, and a strict build
 refuses it.
 """
 
@@ -19,19 +19,19 @@ DOCS = "docs"
 LINK = re.compile(r"(?<=\]\()([^)\s#:<>]+)(?=(?:#[^)\s]*)?\))")
 SECTION = re.compile(r'<!-- the section "([^"]+)" of the README -->')
 HOME = "index.md"
-SOURCES = "source/"  # where pages are that show files
+SOURCES = "source/"  # folder of the pages that show files
 PAGES = {  # files outside docs/ that have a page of their own
     "README.md": HOME,
     "CHANGELOG.md": "changelog.md",
     "CONTRIBUTING.md": "contributing.md",
     "examples/README.md": "examples.md",
 }
-SHOWN = {"benchmarks/results": "reference/figures.md"}  # by pages that are made from them
+SHOWN = {"benchmarks/results": "reference/figures.md"}  # pages generated from the folder
 KINDS = {".py": "python", ".toml": "toml", ".json": "json", ".yaml": "yaml", ".md": "markdown"}
 
 
 def origin_of(page: str) -> str:
-    """The file of the repository that a page of the site is made of."""
+    """Return the repository file from which a page of the site is made."""
     for origin, made in PAGES.items():
         if made == page and made != HOME:
             return origin
@@ -39,7 +39,7 @@ def origin_of(page: str) -> str:
 
 
 def page_of(path: str) -> str:
-    """The page of the site that shows a file or a folder of the repository."""
+    """Return the page of the site that shows a file or a folder of the repository."""
     if path in PAGES or path in SHOWN:
         return PAGES.get(path) or SHOWN[path]
     if path.startswith(f"{DOCS}/"):
@@ -48,7 +48,7 @@ def page_of(path: str) -> str:
 
 
 def linked(markdown: str, page: str) -> Iterator[tuple[str, str]]:
-    """Links of a page that must be turned: as written, and the file of the repository behind it."""
+    """Yield the links of a page that must be rewritten: as written, and the file they point to."""
     origin = origin_of(page)
     for match in LINK.finditer(markdown):
         path = posixpath.normpath(posixpath.join(posixpath.dirname(origin), match[0]))
@@ -58,7 +58,7 @@ def linked(markdown: str, page: str) -> Iterator[tuple[str, str]]:
 
 
 def rewritten(markdown: str, page: str) -> str:
-    """The page with links out of docs/ turned to the pages that show what they lead to."""
+    """Return the page with links out of docs/ pointed to the pages that show their targets."""
     turned = {
         link: posixpath.relpath(page_of(path), posixpath.dirname(page) or ".")
         for link, path in linked(markdown, page)
@@ -67,7 +67,7 @@ def rewritten(markdown: str, page: str) -> str:
 
 
 def with_readme(markdown: str, page: str) -> str:
-    """The page with sections of the README where a comment asks for them."""
+    """Return the page with sections of the README inserted where a comment asks for them."""
     readme = (ROOT / "README.md").read_text("utf-8")
 
     def section(asked: re.Match[str]) -> str:
@@ -86,7 +86,7 @@ def _from_readme(link: str, page: str) -> str:
 
 
 def source_page(path: str) -> str:
-    """A file of the repository as a page, or a folder as the list of its modules."""
+    """Return the page of a file, or of a folder as a table of its modules."""
     head = f"---\nsearch:\n  exclude: true\n---\n\n# `{path}`\n\n"
     full = ROOT / path
     if full.is_dir():

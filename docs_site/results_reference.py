@@ -1,4 +1,4 @@
-"""Every file of benchmarks/results as a page: what wrote it, when, and each figure in it."""
+"""Generate the page of all files in benchmarks/results: what wrote each, when, and its figures."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _part(file: Path, words: str) -> Iterator[str]:
 
 
 def _told(words: str, about: dict[str, str]) -> str:
-    """What wrote a file, and where; older files say less, and some nothing."""
+    """Say what wrote a file, when and where; older files have only some of that, or nothing."""
     command = about["command"] and f"`{about['command']}`"
     python = about["python"] and f"Python {about['python']}"
     machine = ", ".join(filter(None, (about["date"], about["processor"], python)))

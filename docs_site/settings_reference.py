@@ -1,4 +1,4 @@
-"""Every setting as a page: its default, and what it may be, as the code declares it."""
+"""Generate the page of all settings: defaults and allowed values, as the code declares them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def settings_page() -> str:
 
 
 def _sections(section: object, kind: type, path: str, level: int = 2) -> Iterator[str]:
-    """A table for the section's own settings, then its sections."""
+    """Yield a table of the section's own settings, then its sections."""
     hints = settings_of(kind)
     own = {
         name: hint
@@ -55,7 +55,7 @@ def _sections(section: object, kind: type, path: str, level: int = 2) -> Iterato
 
 
 def _named_sections(kind: type, name: str, level: int) -> Iterator[str]:
-    """A table for the settings of a section that users name; its sections are those of a run."""
+    """Yield a table of a section that users name; its subsections are those of a run."""
     hints = settings_of(kind)
     sections = [each for each, hint in hints.items() if section_of(hint) is not None]
     yield f"{'#' * level} `[{name}.NAME]`\n"
@@ -69,7 +69,7 @@ def _named_sections(kind: type, name: str, level: int) -> Iterator[str]:
 
 def _about(kind: type, *, off: bool) -> Iterator[str]:
     documented = inspect.getdoc(kind) or ""
-    if documented and not documented.startswith(f"{kind.__name__}("):  # a dataclass's own words
+    if documented and not documented.startswith(f"{kind.__name__}("):  # not a generated one
         yield f"{documented.split(chr(10) * 2)[0]}\n"
     if off:
         yield "Off by default; giving one of these turns it on.\n"

@@ -2,7 +2,7 @@
 
 python examples/fine_tune_qwen.py agent.model=/models/Qwen2.5-VL-3B-Instruct run.minutes=120
 
-Another model is another name in the last lines: `distrl configs` lists them.
+For another model, change the config's name in the last lines: `distrl configs` lists them.
 """
 
 import sys

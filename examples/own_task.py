@@ -15,7 +15,7 @@ BIRDS = Domain("birds", ("Wren", "Robin", "Heron", "Kestrel", "Siskin", "Dunnock
 @distrl.register_task
 @dataclass(frozen=True)
 class NoteTheBird(Template):
-    """Write a bird down that was seen."""
+    """Write down a bird that was seen."""
 
     name = "birds.note"
     apps = ("Notes",)

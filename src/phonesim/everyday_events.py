@@ -13,7 +13,7 @@ from datetime import datetime, timedelta
 from typing import TYPE_CHECKING
 
 from phonesim.arrivals import Event, arrive, is_offline, move, notify, tick
-from phonesim.contents.everyday.journeys import TravelSettings, Trip
+from phonesim.contents.everyday.journeys import MEANS_OF, TravelSettings, Trip
 from phonesim.contents.everyday.meals import (
     MINUTES_PER_STATE,
     STATES,
@@ -28,7 +28,6 @@ from phonesim.contents.everyday.news import (
     COMMENTS,
     GATE,
     LATE,
-    PLANES,
     PLATFORM,
     TripNews,
     news_words,
@@ -154,7 +153,7 @@ def _tell_of_trip(phone: Phone, rng: random.Random) -> None:
     if not trips or is_offline(phone):
         return
     trip = min(trips, key=lambda each: (each.depart, each.id))
-    place = GATE if trip.operator in PLANES else PLATFORM
+    place = GATE if MEANS_OF.get(trip.operator) == "air" else PLATFORM
     about = rng.choice((place, LATE))
     number = rng.randrange(5, 45, 5) if about == LATE else rng.randrange(1, 25)
     known = phone.facts.find(TripNews, lambda each: (each.trip, each.about) == (trip.id, about))

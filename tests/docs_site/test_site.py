@@ -61,7 +61,7 @@ def test_links_out_of_the_docs_lead_to_pages_that_show_files() -> None:
     inner = rewritten("[e](../../src/distrl/engine/ray)", "cluster/README.md")
     assert inner == "[e](../source/src/distrl/engine/ray/index.md)"
     assert rewritten("[f](docs/api.md#x)", "contributing.md") == "[f](api.md#x)"
-    assert "What travels from the phone" in source_page("src/distrl/records.py")
+    assert "class Trajectory" in source_page("src/distrl/records.py")
     assert "| `connection.py` |" in source_page("src/distrl/engine/ray/cluster")
 
 

@@ -122,6 +122,17 @@ def test_news_of_a_trip_stand_on_its_page_and_change_nothing_of_it() -> None:
     assert news_words(news[0], phone.language) in labels(phone)
 
 
+@pytest.mark.parametrize(
+    ("operator", "place"), [("Lantern Air", "gate"), ("Northline", "platform")]
+)
+def test_flights_leave_from_gates_and_trains_from_platforms(operator: str, place: str) -> None:
+    phone = everyday(BUSY)
+    for each in phone.facts.all(Trip):
+        phone.facts.edit(each, operator=operator)
+    wait(phone, 150)
+    assert {each.about for each in phone.facts.all(TripNews)} == {place, "late"}
+
+
 def test_nothing_of_it_comes_to_a_phone_that_is_offline() -> None:
     phone = everyday(BUSY)
     phone.facts.add(FoodOrder(0, "Lotus Bowl", ("Ramen",), 14_90, "Home", phone.now))

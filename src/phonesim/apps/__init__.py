@@ -1,6 +1,6 @@
-"""Every app that a phone can run, by name: ours, and those that others have registered.
+"""Every app that a phone can run, by name: built-in ones and those registered as plugins.
 
-An app of ours is a module here and a line below; docs/add-an-app.md shows one of somebody else.
+A built-in app is a module here and a line below; docs/add-an-app.md shows how to register one.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ OWN_APPS: dict[str, App] = {
 
 
 class Apps(Mapping[str, App]):
-    """Ours first, then those of others, in the order of their names: the same in every process."""
+    """Built-in apps first, then registered ones sorted by name: the same order in every process."""
 
     def __getitem__(self, name: str) -> App:
         return OWN_APPS[name] if name in OWN_APPS else self._registered()[name]

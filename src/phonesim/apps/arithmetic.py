@@ -1,11 +1,11 @@
-"""Exact arithmetic on what a calculator's keys write: + − × ÷ % and brackets.
+"""Exact arithmetic on a calculator's input: + − × ÷ % and brackets.
 
     expression := term (("+" | "−") term)*
     term       := factor (("×" | "÷") factor)*
     factor     := "−" factor | atom "%"*
     atom       := number | "(" expression ")"
 
-Two atoms beside each other are multiplied: 2(3+4) is 14.
+Adjacent atoms are multiplied: 2(3+4) is 14.
 """
 
 from __future__ import annotations
@@ -13,16 +13,16 @@ from __future__ import annotations
 from fractions import Fraction
 
 OPERATORS = ("+", "−", "×", "÷")
-PLACES = 10  # decimals that are shown
-DEEPEST = 40  # brackets within brackets
+PLACES = 10  # decimals shown
+DEEPEST = 40  # depth of nested brackets
 
 
 class NotAnExpression(ValueError):
-    """What was keyed in is not (or not yet) an expression."""
+    """The input is not (or not yet) an expression."""
 
 
 def evaluate(text: str) -> Fraction:
-    """The exact value. Raises NotAnExpression, or ZeroDivisionError."""
+    """Return the exact value. Raise NotAnExpression, or ZeroDivisionError."""
     reader = _Reader(text)
     value = reader.expression(0)
     if not reader.at_end:
@@ -31,7 +31,7 @@ def evaluate(text: str) -> Fraction:
 
 
 def shown(value: Fraction) -> str:
-    """A value as a display shows it: rounded to ten decimals, no zeros at the end."""
+    """Format a value for the display: rounded to ten decimals, without trailing zeros."""
     scaled = round(abs(value) * 10**PLACES)
     whole, decimals = divmod(scaled, 10**PLACES)
     text = f"{whole}.{decimals:0{PLACES}d}".rstrip("0").rstrip(".")
@@ -39,7 +39,7 @@ def shown(value: Fraction) -> str:
 
 
 class _Reader:
-    """Reads an expression from left to right."""
+    """A recursive-descent parser that reads an expression from left to right."""
 
     def __init__(self, text: str) -> None:
         self._text = text
@@ -54,7 +54,7 @@ class _Reader:
         return self._text[self._at : self._at + 1]
 
     def _take(self, *wanted: str) -> str:
-        """The next character if it is one of those, else nothing."""
+        """Consume and return the next character if it is one of `wanted`, else ""."""
         found = self._next if self._next in wanted else ""
         self._at += len(found)
         return found

@@ -1,8 +1,8 @@
 """Browser: the web in tabs, with bookmarks, shortcuts and a history.
 
-Every visit to a page is a page of the app (`site`, with the address as its only argument), so the
-phone's Back goes back through the web. A page knows the tab that it stands in; when that tab is
-closed, the page closes, too.
+Every visit to a web page is a page of the app (`site`, with the address as its only argument), so
+the phone's Back goes back through the web. A page's memory holds the id of its tab; when that tab
+is closed, the page closes, too.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ ADDRESS = "address"  # the key of the address field
 
 
 class BrowserApp(App):
-    """A window to the web."""
+    """The web browser."""
 
     name = "Browser"
     icon = "globe"
@@ -100,7 +100,7 @@ class BrowserApp(App):
         return self._new_tab_page(ui, ui.facts.get(Tab, int(ui.get("tab", 0))).id)
 
     def new_search(self, ui: Ui) -> Window:
-        """Where the home screen's search box leads."""
+        """The page that the home screen's search box opens."""
         recent = [v.url for v in ui.facts.all(PageVisit) if v.url.startswith(FINCH.domain)]
         words = list(dict.fromkeys(parse(url).get("q") for url in reversed(recent)))[:6]
         ideas = words or ["running shoes", "Velmark", "night train", "wireless keyboard"]
@@ -159,7 +159,7 @@ class BrowserApp(App):
 
         def edit() -> None:
             ui.set(ADDRESS, "")
-            ui.field(ADDRESS, "").on_focus()  # without a label: the page must not scroll
+            ui.field(ADDRESS, "").on_focus()  # no label: the page must not scroll to the field
 
         version = ui.version
         after: list[Widget] = [

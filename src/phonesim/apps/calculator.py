@@ -1,4 +1,4 @@
-"""Calculator: keys, a display that reckons along, and a history. Its numbers are exact."""
+"""Calculator: keys, a display with a live preview, and a history. Its arithmetic is exact."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Calculation:
 
 
 class CalculatorApp(App):
-    """One page of keys, one of history. What is keyed in lives in the page's memory."""
+    """A page of keys and a page of history. The input is in the page's memory."""
 
     name = "Calculator"
     icon = "calculator"
@@ -82,7 +82,7 @@ class CalculatorApp(App):
 
 
 def _order(version: int) -> list[str]:
-    """Later versions of the app have the operators on the left."""
+    """Return the keys in order; version 3 of the app has the operators on the left."""
     if version != 3:
         return list(KEYS)
     rows = [KEYS[i : i + 4] for i in range(0, len(KEYS), 4)]
@@ -109,12 +109,12 @@ def _show(ui: Ui, keyed: str, *, finished: bool = False) -> None:
 
 
 def _press(ui: Ui, key: str) -> None:
-    """A key after "=" goes on from the result if it is an operator, and starts anew if not."""
+    """Append a key. After "=", an operator continues from the result; other keys start anew."""
     keyed = ui.text("keyed")
     if ui.get("finished", False) and key not in (*OPERATORS, "%"):
         keyed = ""
     if key in OPERATORS and keyed.endswith(OPERATORS):
-        keyed = keyed[:-1]  # the last operator counts
+        keyed = keyed[:-1]  # a second operator replaces the first
     _show(ui, (keyed + key)[:LONGEST])
 
 
@@ -127,7 +127,7 @@ def _erase(ui: Ui) -> None:
 
 
 def _preview(keyed: str) -> str:
-    """What the display reckons along: nothing while there is nothing to reckon."""
+    """Return the result so far, or "" if there is nothing to compute."""
     if not any(operator in keyed[1:] for operator in (*OPERATORS, "%")):
         return ""
     try:

@@ -1,4 +1,4 @@
-"""Calendar: a month at a glance, the agenda, and events to make, move, change and delete."""
+"""Calendar: a month view, an agenda, and events to create, move, change and delete."""
 
 from __future__ import annotations
 
@@ -181,7 +181,7 @@ class CalendarApp(App):
         return ui.sheet("Remind me", choices, chosen=reminder_words(current))
 
     def choose_month(self, ui: Ui, shown: str) -> Window:
-        """A year of months. Where the grid is comes from the page below."""
+        """A dialog with the months of a year; the choice changes the page below."""
         month = date.fromisoformat(shown)
 
         def show(number: int) -> Handler:

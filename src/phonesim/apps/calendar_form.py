@@ -1,4 +1,4 @@
-"""The form in which events are made and changed."""
+"""The form to create and change events."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ QUARTERS = (0, 15, 30, 45)
 
 
 def event_form(ui: Ui, event_id: int) -> Window:
-    """The form of an event; 0 stands for a new one. The page's memory holds the draft."""
+    """The form of an event; id 0 is a new one. The page's memory holds the draft."""
     if event_id:
-        ui.facts.get(CalendarEvent, event_id)  # a deleted event takes its form with it
+        ui.facts.get(CalendarEvent, event_id)  # MissingFact closes the form
     return ui.page(
         "Edit event" if event_id else "New event",
         [
@@ -71,7 +71,7 @@ def _choice(ui: Ui, key: str, value: str | int, words: str) -> Chip:
 
 
 def open_form(ui: Ui, day: date, event: CalendarEvent | None = None) -> None:
-    """Open the form with an event in it, or with a new one on that day."""
+    """Open the form for an event, or for a new one on that day."""
     if event is None:
         event = CalendarEvent(start=at(day, min(23, ui.now.hour + 1)))
     ui.go(

@@ -1,6 +1,6 @@
 """Clock: alarms, the time in other cities, timers and a stopwatch.
 
-What runs (a timer, the stopwatch) is kept as the moment it ends or began; what is shown follows
+A running timer or stopwatch is stored as the moment it ends or began; what is shown is computed
 from the phone's time, so nothing has to tick.
 """
 
@@ -37,7 +37,7 @@ from phonesim.toolkit.widget import Widget
 
 TABS = ("Alarm", "World clock", "Timer", "Stopwatch")
 ICONS = ("alarm", "globe", "timer", "stopwatch")
-MAX_TIMER = 6  # figures: hours, minutes, seconds
+MAX_TIMER = 6  # digits: hhmmss
 PRESETS = (1, 3, 5, 10)  # minutes
 FIRST_ALARMS = (
     (6, 45, "Run", (0, 2, 4)), (7, 15, "Work", (0, 1, 2, 3, 4)), (9, 0, "Market", (5,)),
@@ -75,7 +75,7 @@ class ClockApp(App):
         }
         if current == "Timer" and ui.facts.all(Timer):
             primary["Timer"] = ("plus", "Add timer", lambda: ui.go("new_timer"))
-        at_the_top = ui.version == 2 and ui.settings.font_scale <= 1.0  # larger ones do not fit
+        at_the_top = ui.version == 2 and ui.settings.font_scale <= 1.0  # larger fonts do not fit
         return ui.page(
             current,
             body,
@@ -96,7 +96,7 @@ class ClockApp(App):
         )
 
     def edit_alarm(self, ui: Ui, alarm_id: int) -> Window:
-        """A new alarm (id 0) or one to change. The draft lives in the page's memory."""
+        """The form of an alarm; id 0 is a new one. The page's memory holds the draft."""
         hour, minute = int(ui.get("hour", 8)), int(ui.get("minute", 0))
         days: tuple[int, ...] = ui.get("days", ())
 
@@ -191,7 +191,7 @@ def _keeping(ui: Ui, key: str, value: int | tuple[int, ...]) -> Handler:
 
 
 def _hour_chips(ui: Ui, hour: int) -> list[Widget]:
-    """The hours as a grid: 0 to 23, or 1 to 12 with AM and PM."""
+    """Return the hours as a grid: 0 to 23, or 1 to 12 with AM and PM."""
     if ui.settings.use_24_hour:
         chips = [Chip(str(h), _keeping(ui, "hour", h), h == hour) for h in range(24)]
         return [Heading("Hour"), Pad(Grid(chips, 6, gap=6), top=0, bottom=0)]

@@ -1,4 +1,4 @@
-"""Contacts: the address book. Look people up, reach them, add, change and delete them."""
+"""Contacts: the address book. Search, call, write to, add, change and delete people."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ class ContactsApp(App):
         return ui.page("Contact", body, actions=actions)
 
     def _ways(self, ui: Ui, person: Contact) -> Widget:
-        """The buttons that lead to the other apps."""
+        """Return the buttons that open the other apps for this person."""
         return Row(
             [
                 RoundButton(
@@ -219,7 +219,7 @@ class ContactsApp(App):
         ui.say("Contact saved")
 
     def birthday_month(self, ui: Ui, contact_id: int) -> Window:
-        """The birthday of a contact, or (0) of the draft in the form: first the month."""
+        """Choose the birthday of a contact, or of the form's draft (id 0): the month first."""
         chips = [
             Chip(name, partial(ui.swap, "birthday_day", contact_id, month))
             for month, name in enumerate(MONTHS, start=1)
@@ -245,5 +245,5 @@ def _matches(person: Contact, query: str) -> bool:
 
 
 def _choose(ui: Ui, label: str) -> None:
-    """Choose a label, or none where it was chosen already."""
+    """Choose a label, or clear it if it is chosen already."""
     ui.set("label", "" if ui.text("label") == label else label)

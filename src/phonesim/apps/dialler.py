@@ -1,4 +1,4 @@
-"""Phone: a dial pad, the log of calls, the people to call, and the call itself.
+"""Phone: a dial pad, the call log, contacts, and the call itself.
 
 The records and the start of a call are in `calls`, since other apps start calls, too.
 """
@@ -50,7 +50,7 @@ GREEN: Color = (30, 142, 72)
 RED: Color = (206, 48, 52)
 MAX_ROWS = 40
 FIRST_CALLS = 12
-QUIET = timedelta(hours=2)  # before now nobody called; tasks put their own calls there
+QUIET = timedelta(hours=2)  # minimum age of initial calls, so that calls of tasks are newer
 
 
 class DiallerApp(App):

@@ -1,6 +1,6 @@
-"""The small apps that come from the store: a shelf of items, a page for each, favourites.
+"""The small apps of the store: a list of items, a page for each item, favourites.
 
-They are not on a new phone (the store puts a few there), and can be removed again.
+They are not preinstalled (the store puts a few on a new phone), and can be removed.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Favourite:
 
 @dataclass(frozen=True, slots=True)
 class Recording:
-    """A sound that was recorded."""
+    """A recorded sound."""
 
     id: int = 0
     name: str = ""
@@ -39,7 +39,7 @@ class Recording:
 
 
 class ShelfApp(App):
-    """A shelf of items; each opens to its own page and can be made a favourite."""
+    """The base of the small apps: a list of items, each with a page and a favourite button."""
 
     preinstalled = False
     removable = True
@@ -85,7 +85,7 @@ class ShelfApp(App):
 
 
 class RecorderApp(App):
-    """Records sounds and keeps them."""
+    """Records and keeps sounds."""
 
     name = "Recorder"
     icon = "microphone"
@@ -146,7 +146,7 @@ class TranslatorApp(ShelfApp):
 
 
 class CompassApp(ShelfApp):
-    """Where north is."""
+    """A compass."""
 
     name = "Compass"
     icon = "compass"
@@ -170,7 +170,7 @@ class YogaApp(ShelfApp):
 
 
 class SleepApp(ShelfApp):
-    """Sounds for the night."""
+    """Sounds to fall asleep to."""
 
     name = "Sleep"
     icon = "moon"
@@ -178,7 +178,7 @@ class SleepApp(ShelfApp):
 
 
 class RecipesApp(ShelfApp):
-    """What to cook."""
+    """Recipes."""
 
     name = "Recipes"
     icon = "recipe"
@@ -202,7 +202,7 @@ class BrewApp(ShelfApp):
 
 
 class NewsApp(ShelfApp):
-    """What happened."""
+    """News."""
 
     name = "News"
     icon = "news"
@@ -258,7 +258,7 @@ class BankApp(ShelfApp):
 
 
 class BudgetApp(ShelfApp):
-    """What was spent."""
+    """Expenses."""
 
     name = "Budget"
     icon = "wallet"
@@ -266,7 +266,7 @@ class BudgetApp(ShelfApp):
 
 
 class MarketsApp(ShelfApp):
-    """How shares did."""
+    """Share prices."""
 
     name = "Markets"
     icon = "trend"

@@ -1,4 +1,4 @@
-"""Files: folders to walk through, files to rename, move, copy, delete and bring back."""
+"""Files: browse folders; rename, move, copy, delete and restore files."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ FOLDER_ICONS = {
 
 
 class FilesApp(App):
-    """The phone's storage."""
+    """The browser of the phone's storage."""
 
     name = "Files"
     icon = "folder"
@@ -245,7 +245,7 @@ def _opener(ui: Ui, page: str, file: StoredFile) -> Handler:
 
 
 def _deeds(ui: Ui, file: StoredFile) -> dict[str, tuple[str, Handler]]:
-    """What can be done with a file: label, icon, handler."""
+    """Return the actions on a file: label, icon, handler."""
     return {
         "Rename": ("edit", lambda: ui.go("rename", file.id, name=file.name)),
         "Move": ("forward", lambda: ui.go("choose_folder", file.id, False)),

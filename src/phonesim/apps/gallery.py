@@ -1,4 +1,4 @@
-"""Gallery: photos by month, albums, favourites, and a trash to bring photos back from."""
+"""Gallery: photos by month, albums, favourites, and a trash to restore photos from."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from phonesim.toolkit.texts import Heading, Picture, Text
 from phonesim.toolkit.widget import Widget
 
 MAX_PHOTOS = 40
-COVER = "photo:empty"  # of an album with nothing in it
+COVER = "photo:empty"  # icon of an empty album
 
 
 class GalleryApp(App):
-    """Photos, and albums that hold them."""
+    """Photos, and albums that contain them."""
 
     name = "Gallery"
     icon = "image"
@@ -225,7 +225,7 @@ class GalleryApp(App):
 
 
 def _kept(ui: Ui) -> list[Photo]:
-    """Photos that are not in the trash, newest first."""
+    """Return photos that are not in the trash, newest first."""
     kept = ui.facts.where(Photo, lambda photo: not photo.trashed)
     return sorted(kept, key=lambda photo: photo.taken, reverse=True)
 
@@ -235,7 +235,7 @@ def _go(ui: Ui, page: str, photo: Photo) -> Handler:
 
 
 def _photo_grid(ui: Ui, photos: Sequence[Photo]) -> Widget:
-    """Thumbnails over their titles."""
+    """Return thumbnails with their titles below."""
     columns, high = (2, 110) if ui.version == 2 else (3, 84)
     tiles = [
         Column(
@@ -251,7 +251,7 @@ def _photo_grid(ui: Ui, photos: Sequence[Photo]) -> Widget:
 
 
 def _neighbours(ui: Ui, photo: Photo) -> Widget:
-    """The photos around this one, to go on from."""
+    """Return thumbnails of up to two photos before and after this one, to switch to."""
     kept = _kept(ui)
     here = kept.index(photo)
     near = [p for p in kept[max(0, here - 2) : here + 3] if p != photo]

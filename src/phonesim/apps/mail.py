@@ -1,6 +1,6 @@
-"""Mail: folders, reading, answering, writing. Which mails are unread is kept apart from the mails.
+"""Mail: folders, reading, answering, writing. Unread marks are separate records (`UnreadMail`).
 
-Starred is a view of all mails with a star; the other folders hold the mails.
+Starred is a view of all mails with a star; every mail is in one of the other folders.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ FOLDER_ICONS = {
     "Inbox": "inbox", "Starred": "star", "Sent": "send", "Archive": "archive", "Trash": "trash",
 }  # fmt: skip
 MAX_ROWS = 40
-QUIET = timedelta(hours=2)  # before now nobody wrote; tasks put their own mails there
+QUIET = timedelta(hours=2)  # minimum age of initial mails, so that mails of tasks are newer
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Mail:
     id: int = 0
     folder: str = "Inbox"
     sender: str = ""
-    address: str = ""  # of the sender
+    address: str = ""  # the sender's address
     to: str = OWN_ADDRESS
     subject: str = ""
     body: str = ""
@@ -49,7 +49,7 @@ class Mail:
 
 @dataclass(frozen=True, slots=True)
 class UnreadMail:
-    """A mark on a mail that nobody has read yet."""
+    """Marks a mail as unread; removed when the mail is opened."""
 
     INCIDENTAL: ClassVar[bool] = True
 
@@ -62,7 +62,7 @@ def unread_mails(facts: Facts) -> set[int]:
 
 
 def preview(mail: Mail) -> str:
-    """What a mail's row shows below the sender: the subject, and how the text begins."""
+    """Return the second line of a mail's row: the subject and the beginning of the text."""
     return f"{mail.subject}\n{' '.join(mail.body.split())[:80]}"
 
 
@@ -260,7 +260,7 @@ class MailApp(App):
         )
 
     def _suggestions(self, ui: Ui) -> list[Widget]:
-        """People whose name begins like what stands in To."""
+        """Return contacts whose name contains the text in the field To."""
         typed = ui.text("to").strip().casefold()
         if not typed or "@" in typed:
             return []
@@ -291,7 +291,7 @@ class MailApp(App):
 
 
 def address_of(facts: Facts, typed: str) -> str | None:
-    """The address that was meant: as typed, or that of the contact whose name was typed."""
+    """Return the typed address, or that of the contact with the typed name; None if neither."""
     name = typed.strip().casefold()
     person = facts.find(Contact, lambda c: bool(c.email) and c.name.casefold() == name)
     if person:

@@ -1,4 +1,4 @@
-"""Maps: the town of Fennbrook, its places, ways to get there, and its trams."""
+"""Maps: the town of Fennbrook with its places, directions and trams."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ MEANS = {"Car": "by car", "Transit": "by transit", "Walk": "on foot", "Bike": "b
 
 
 class MapsApp(App):
-    """A map to look around on, saved places, trams."""
+    """A map to explore, saved places, trams."""
 
     name = "Maps"
     icon = "map"
@@ -226,7 +226,7 @@ class MapsApp(App):
         )
 
     def choose(self, ui: Ui, key: str) -> Window:
-        """Choose where a way starts or ends."""
+        """Choose the start or the end of a route."""
 
         def pick(place: Place) -> None:
             ui.back()
@@ -267,7 +267,7 @@ class MapsApp(App):
 
 
 def _visiting(ui: Ui) -> Callable[[Place], None]:
-    """Open a place that was found, and remember that it was looked up."""
+    """Return a handler that opens a found place and adds it to the recent searches."""
 
     def visit(place: Place) -> None:
         ui.facts.remove_where(RecentSearch, lambda r: r.place == place.id)
@@ -305,7 +305,7 @@ def _place_row(ui: Ui, place: Place, icon: str) -> ListRow:
 
 
 def _way_map(start: Point, end: Point, way: Way) -> TownMap:
-    """Both ends where they fit, from further away where that helps, else the end."""
+    """Return a map with both ends of a route if they fit, zoomed out if needed; else its end."""
     across, down = abs(start[0] - end[0]), abs(start[1] - end[1])
     zoom = 1 if across < 300 and down < 140 else 2
     fits = across < 600 and down < 300

@@ -1,6 +1,6 @@
 """Messages: conversations with people and services; write, search, mute, archive, delete.
 
-The records, and the way to open a chat from any app, are in `conversations`.
+The records, and the function that opens a conversation from any app, are in `conversations`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from phonesim.toolkit.widget import Widget
 MAX_ROWS = 40
 MAX_BUBBLES = 60
 FIRST_CHATS = 7
-QUIET = timedelta(hours=2)  # before now nobody wrote; tasks put their own messages there
+QUIET = timedelta(hours=2)  # minimum age of initial messages, so that messages of tasks are newer
 
 
 class MessagesApp(App):
@@ -131,7 +131,7 @@ class MessagesApp(App):
         return ui.sheet(name, self._choices(ui, chat, lambda: None))
 
     def _choices(self, ui: Ui, chat: Conversation, leave: Handler) -> dict[str, Handler]:
-        """What can be done with a conversation; `leave` goes back to the list."""
+        """Return the actions on a conversation; with `leave` they return to the list."""
 
         def mark_unread() -> None:
             ui.facts.add(UnreadConversation(conversation=chat.id))

@@ -1,4 +1,4 @@
-"""Music: a library of songs, albums and playlists, a player, and what comes next in its queue."""
+"""Music: a library of songs, albums and playlists, a player, and its queue."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ def _collection(
     actions: Sequence[IconButton] = (),
     playlist: int = 0,
 ) -> Window:
-    """A page of songs that can be played in order or shuffled."""
+    """A page of songs with buttons to play them in order or shuffled."""
     queue = tuple(song.id for song in songs)
     if not songs:
         return ui.page(title, [Empty("No songs yet", "music")], actions=actions)

@@ -103,7 +103,7 @@ class NotesApp(App):
         if not notes:
             return []
         shown = notes[:MAX_ROWS]
-        if ui.version == 2:  # the second version laid notes out as cards
+        if ui.version == 2:  # version 2 of the app shows notes as cards
             return [Pad(Grid([_card(ui, note) for note in shown], 2, 10), sides=12), Space(76)]
         return [*(_row(ui, note) for note in shown), Space(76)]
 
@@ -141,7 +141,7 @@ class NotesApp(App):
 
     def edit(self, ui: Ui, note_id: int) -> Window:
         if note_id:
-            ui.facts.get(Note, note_id)  # a deleted note takes its page with it
+            ui.facts.get(Note, note_id)  # if it was deleted, MissingFact closes the page
 
         def save() -> None:
             title, text = ui.text("title"), ui.text("text")

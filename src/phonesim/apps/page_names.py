@@ -1,4 +1,4 @@
-"""The names of an app's pages: its public methods, apart from the one that furnishes a phone."""
+"""The names of an app's pages: its public methods, apart from `furnish`."""
 
 from __future__ import annotations
 
@@ -10,6 +10,6 @@ NO_PAGE = "furnish"
 
 
 def page_names(app: App) -> list[str]:
-    """Every page that `ui.go` can open in the app."""
+    """Return every page of the app that `ui.go` can open."""
     found = inspect.getmembers(type(app), inspect.isfunction)
     return [name for name, _ in found if name != NO_PAGE and not name.startswith("_")]

@@ -1,4 +1,4 @@
-"""How the music player looks: the large one on its own page, the small one below every list."""
+"""The widgets of the music player: the large one on its own page, the small one below lists."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ DISC = 60
 
 @dataclass(slots=True)
 class MiniPlayer:
-    """The bar at the foot: what is playing, with play and next at hand. A tap opens the player."""
+    """The bar at the bottom: the current song, Play and Next. A tap opens the player."""
 
     title: str
     artist: str
@@ -59,7 +59,7 @@ class MiniPlayer:
 
 @dataclass(slots=True)
 class PlayDisc:
-    """The large round button in the middle of the player."""
+    """The large round play button of the player."""
 
     playing: bool
     on_tap: Handler
@@ -79,7 +79,7 @@ class PlayDisc:
 
 
 def mini_player(ui: Ui) -> MiniPlayer | None:
-    """The bar for what is playing; none where the song is gone."""
+    """Return the bar for the current song; None if the song was deleted."""
     playback = ui.facts.one(Playback)
     song = ui.facts.find(Song, lambda s: s.id == playback.song)
     if song is None:
@@ -97,7 +97,7 @@ def mini_player(ui: Ui) -> MiniPlayer | None:
 
 
 def large_player(ui: Ui, song: Song) -> list[Widget]:
-    """The body of the player's page: cover, names, progress, controls."""
+    """Return the body of the player's page: cover, names, progress, controls."""
     gone = round(player.position(ui.facts, ui.now))
     like = "Remove from favourites" if song.favourite else "Add to favourites"
     heart = IconButton(

@@ -1,6 +1,6 @@
 """Settings: everything that can be set on the phone, on nested pages, with a search over them.
 
-The pages stand in `settings_pages`; what each holds is listed in its catalogue.
+The pages are in `settings_pages`; its catalogue lists what is on each.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from phonesim.toolkit.tile_rows import TileRow
 from phonesim.toolkit.widget import Widget
 
 MAX_RESULTS = 30
-ORDERS = {  # the first pages of each version; the others follow as in the catalogue
+ORDERS = {  # first pages in each version of the app; the others follow in the catalogue's order
     1: ("network", "connected", "app_list", "notifications", "battery"),
     2: ("network", "display", "style", "sound", "about", "notifications"),
     3: ("about", "connected", "network", "battery", "display", "sound"),
@@ -142,7 +142,7 @@ def _identity(rng: random.Random, model: str) -> DeviceIdentity:
 
 
 def _spread_battery(facts: Facts, rng: random.Random) -> None:
-    """Some apps used the battery more than others; no two of the first ones alike."""
+    """Give eight random apps decreasing battery shares; the first five are distinct."""
     apps = list(facts.all(InstalledApp))
     rng.shuffle(apps)
     for app, share in zip(apps, (31, 22, 14, 9, 6, 4, 3, 2), strict=False):

@@ -34,7 +34,7 @@ BADGE = 64
 
 
 class StoreApp(App):
-    """Discover, categories, and what is on this phone."""
+    """Discover, categories, and the installed apps."""
 
     name = "Store"
     icon = "store"
@@ -241,7 +241,7 @@ def _update_row(ui: Ui, listing: Listing) -> Widget:
 
 
 def _sponsored(ui: Ui, listings: list[Listing]) -> list[Widget]:
-    """Now and then somebody pays to be seen first."""
+    """Return an advertised app on some phones, at the rate of the drift's advertisements."""
     if ui.uniform("store", "sponsored") >= ui.ad_rate:
         return []
     listing = listings[int(ui.uniform("store", "sponsor") * len(listings))]

@@ -1,4 +1,4 @@
-"""To-do: lists of things to tick off, with a due day and a star."""
+"""To-do: lists of items to tick off, with a due day and a star."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class TodoApp(App):
         ]
         lists = [self._list_row(ui, each, items) for each in ui.facts.all(TodoList)]
         rows = [*views, Heading("Lists"), *lists]
-        if ui.version == 2:  # the second version put people's own lists first
+        if ui.version == 2:  # version 2 of the app shows the user's lists first
             rows = [*lists, Heading("Views"), *views]
         return ui.page(
             "To-do",
@@ -153,9 +153,9 @@ class TodoApp(App):
     # One item ----------------------------------------------------------------------------------
 
     def item(self, ui: Ui, item_id: int) -> Window:
-        """New or existing: the page's memory holds the draft."""
+        """The form of an item; id 0 is a new one. The page's memory holds the draft."""
         if item_id:
-            ui.facts.get(TodoItem, item_id)  # a deleted item takes its page with it
+            ui.facts.get(TodoItem, item_id)  # if deleted, MissingFact closes the page
         due, lists = ui.get("due"), ui.facts.all(TodoList)
         place = [Chip(each.name, _setter(ui, "list_id", each.id), each.id == ui.get("list_id"))
                  for each in lists]  # fmt: skip
@@ -222,7 +222,7 @@ def _due_chips(ui: Ui, due: str | None) -> list[Widget]:
 
 
 def _item_rows(ui: Ui, items: Sequence[TodoItem]) -> list[Widget]:
-    """Open items first, then the done ones under a heading of their own."""
+    """Return open items first, then the done ones under their own heading."""
     still, done = [i for i in items if not i.done], [i for i in items if i.done]
     rows: list[Widget] = [_item_row(ui, item) for item in still[:MAX_ROWS]]
     if done:

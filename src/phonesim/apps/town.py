@@ -1,7 +1,7 @@
-"""The map of Fennbrook: one large picture for day and one for night, and a window onto it.
+"""The map of Fennbrook: one large picture for day and one for night, and a widget to show a part.
 
-The picture is drawn once and kept; a frame copies the part that can be seen, then draws the way and
-the pins on top.
+The picture is drawn once and cached; a frame copies the visible part, then draws the route and the
+pins on top.
 """
 
 from __future__ import annotations
@@ -73,9 +73,9 @@ NIGHT = Inks(
 
 @lru_cache(maxsize=4)
 def town_picture(dark: bool, zoom: int, density: int) -> Pixels:
-    """The whole town, by day or by night; from further away (zoom 2) it has no names."""
+    """Draw the whole town, light or dark; zoomed out (zoom 2) it has no names."""
     inks = NIGHT if dark else DAY
-    scale = density + 1  # drawn this much larger, then averaged down
+    scale = density + 1  # drawn this many times larger, then averaged down
     image = Image.new("RGB", (WIDTH * scale, HEIGHT * scale), inks.land)
     pen = ImageDraw.Draw(image)
     _draw_houses(pen, inks, scale)
@@ -133,7 +133,7 @@ def _draw_streets(pen: ImageDraw.ImageDraw, inks: Inks, scale: int) -> None:
 
 
 def _draw_names(canvas: Canvas, inks: Inks) -> None:
-    """Streets are named right of corners without a station, whose own name stands there."""
+    """Write street names right of corners without a station, whose own name is there."""
     small = face(9)
     stations = {spot.point for spot in SPOTS if spot.kind == "Station"}
     for name, y in STREETS.items():
@@ -162,7 +162,7 @@ FARTHEST = 2  # zoom
 
 @dataclass(slots=True)
 class TownMap:
-    """A window onto the map around a point, with pins and perhaps a way. A finger moves it."""
+    """A part of the map around a point, with pins and optionally a route. A drag moves it."""
 
     centre: Point
     high: int
@@ -171,7 +171,7 @@ class TownMap:
     here: Point | None = None  # where the phone is
     on_move: Callable[[Point], None] | None = None
     on_spot: Callable[[str], Handler] | None = None
-    zoom: int = 1  # 2: from twice as far away
+    zoom: int = 1  # 2: half the scale
     on_zoom: Callable[[int], None] | None = None
 
     def size(self, theme: Theme, width: int) -> Size:
@@ -234,7 +234,7 @@ class TownMap:
                 scene.element("pin", spot.name, (x - 14, y - 14, 28, 28), on_tap=handler)
 
     def _tell_zoom(self, scene: Scene, rect: tuple[int, int, int, int]) -> None:
-        """Two fingers, or two taps, bring the map closer; two fingers also further away."""
+        """Register the gestures: pinch or double tap zooms in, pinch also zooms out."""
         zoom = self.on_zoom
         if zoom is None or scene.inert:
             return

@@ -1,4 +1,4 @@
-"""Weather: saved cities, what it is like there now, the next hours and the next seven days."""
+"""Weather: saved cities, their weather now, the next hours and the next seven days."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from phonesim.toolkit.rows import Empty, ListRow
 from phonesim.toolkit.texts import Heading, Icon, Text
 from phonesim.toolkit.widget import Size, Widget
 
-HOURS = 6  # of the hourly forecast, which fit side by side
+HOURS = 6  # of the hourly forecast; as many as fit side by side
 SKIES: dict[str, Color] = {
     "Sunny": (54, 122, 200),
     "Partly cloudy": (76, 124, 178),
@@ -53,7 +53,7 @@ class SavedCity:
 
 @dataclass(frozen=True, slots=True)
 class WeatherSettings:
-    """The unit, and the seed of the weather that this phone has. There is one."""
+    """The unit, and the seed of this phone's weather. There is one record."""
 
     SINGLE: ClassVar[bool] = True
     id: int = 0
@@ -62,7 +62,7 @@ class WeatherSettings:
 
 
 class WeatherApp(App):
-    """Saved cities; one opens to its hours, days and details."""
+    """A list of saved cities, and a page for each with hours, days and details."""
 
     name = "Weather"
     icon = "weather"
@@ -96,7 +96,7 @@ class WeatherApp(App):
             [Heading("7-day forecast"), *(_day_row(ui, saved.name, day) for day in days)],
             [Heading("Details"), Pad(_details(days[0]), sides=12, top=4, bottom=16)],
         ]
-        if ui.version == 3:  # the details moved up
+        if ui.version == 3:  # version 3 of the app has the details before the days
             parts.insert(2, parts.pop())
         remove = IconButton("trash", "Remove city", lambda: ui.go("confirm_remove", city_id))
         return ui.page(saved.name, [w for part in parts for w in part], actions=[remove])
@@ -182,7 +182,7 @@ def _shown(ui: Ui, celsius: int) -> str:
 
 
 def _now(ui: Ui, city: str) -> tuple[str, str]:
-    """The temperature and the condition in a city at this hour."""
+    """Return the temperature and the condition in a city at this hour."""
     seed = ui.facts.one(WeatherSettings).seed
     return _shown(ui, temperature(seed, city, ui.now)), condition_at(seed, city, ui.now)
 
@@ -242,7 +242,7 @@ def _now_card(ui: Ui, city: str, today: Day) -> Widget:
 
 @dataclass(slots=True)
 class HourCell:
-    """One hour: when, what, how warm."""
+    """One hour: time, icon and temperature."""
 
     hour: str
     condition: str

@@ -1,1 +1,1 @@
-"""What is on a phone: the records that apps keep, and the made-up world they are filled from."""
+"""The data on a phone: the records that apps store, and the invented world they are filled from."""

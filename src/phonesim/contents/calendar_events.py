@@ -1,4 +1,4 @@
-"""What a calendar keeps: events, and the first ones on a new phone."""
+"""The records of Calendar: events, and the initial ones on a new phone."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DURATIONS = {
 
 @dataclass(frozen=True, slots=True)
 class CalendarEvent:
-    """Something that happens at a certain time. `reminder` is in minutes before it."""
+    """An event. `reminder` is in minutes before it."""
 
     id: int = 0
     title: str = ""
@@ -53,7 +53,7 @@ class CalendarEvent:
 
 @dataclass(frozen=True, slots=True)
 class CalendarStart:
-    """The day on which the calendar was set up: today, on a phone that was just furnished."""
+    """The day on which the calendar was set up: the day the phone was furnished."""
 
     id: int = 0
     day: date = date(2026, 1, 1)
@@ -73,7 +73,7 @@ FIRST_EVENTS = (
 
 
 def furnish_events(facts: Facts, rng: random.Random, today: date) -> None:
-    """A busy month around today."""
+    """Add a busy month around today."""
     for title, hour, place, calendar in rng.sample(FIRST_EVENTS, 13):
         start = at(today + timedelta(days=rng.randrange(-9, 28)), hour, rng.choice((0, 0, 15, 30)))
         minutes = rng.choice((30, 45, 60, 60, 90, 120))
@@ -86,7 +86,7 @@ def at(day: date, hour: int, minute: int = 0) -> datetime:
 
 
 def hour_words(hour: int, use_24_hour: bool) -> str:
-    """14, or 2 PM."""
+    """Return an hour as 14, or 2 PM."""
     half = "AM" if hour < 12 else "PM"
     return f"{hour:02}" if use_24_hour else f"{hour % 12 or 12} {half}"
 

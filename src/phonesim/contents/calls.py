@@ -1,6 +1,6 @@
-"""Calls and blocked numbers: the records that the app Phone keeps, and how any app starts a call.
+"""Calls and blocked numbers: the records of the app Phone, and the start of a call from any app.
 
-A call is written into the log when it begins, and completed when it ends.
+A call is added to the log when it begins, and completed when it ends.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ DIRECTIONS: tuple[Direction, ...] = ("incoming", "outgoing", "missed")
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """A call, past or going on."""
+    """A call, ended or in progress."""
 
     id: int = 0
     number: str = ""
@@ -34,14 +34,14 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class BlockedNumber:
-    """A number whose calls do not come through."""
+    """A number whose calls are blocked."""
 
     id: int = 0
     number: str = ""
 
 
 def place_call(ui: Ui, number: str) -> None:
-    """Call a number, from whatever app."""
+    """Call a number from any app; end a call in progress first."""
     for call in ui.facts.where(Call, lambda c: not c.ended):
         end_call(ui, call)
     call = ui.facts.add(Call(number=number, time=ui.now, ended=False))
@@ -54,10 +54,10 @@ def end_call(ui: Ui, call: Call) -> None:
 
 
 def lasting(seconds: int) -> str:
-    """How long a call lasted, in words."""
+    """Return a call's duration in words."""
     return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
 
 
 def blocked_number(facts: Facts, number: str) -> BlockedNumber | None:
-    """The record that blocks a number, where it is blocked."""
+    """Return the record that blocks a number, if there is one."""
     return facts.find(BlockedNumber, lambda b: digits(b.number) == digits(number))

@@ -1,4 +1,4 @@
-"""Cities whose weather can be looked up, each with a climate of its own."""
+"""Cities whose weather can be looked up, each with its own climate."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ from typing import NamedTuple
 
 
 class City(NamedTuple):
-    """A city; temperatures in °C are the usual ones of its coldest and its warmest month."""
+    """A city; temperatures in °C are the averages of its coldest and its warmest month."""
 
     name: str
     country: str
     winter: int
     summer: int
-    rain: float  # the share of days with rain or snow
+    rain: float  # share of days with rain or snow
     wind: int  # km/h on an ordinary day
-    south: bool = False  # of the equator: January is summer
+    south: bool = False  # south of the equator: January is summer
     latitude: int = 45
     longitude: int = 0  # degrees east
 

@@ -1,7 +1,7 @@
-"""Conversations and their messages: the records that the app Messages keeps, and how to open one.
+"""The records of the app Messages, and the function that opens a conversation.
 
-A conversation belongs to a number (or to the name that a service writes under); the address book
-gives it a name.
+A conversation belongs to a number (or to the name of a service); the address book maps the number
+to a contact's name.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from phonesim.contents.people import digits
 from phonesim.contents.timestamps import LONG_AGO
 from phonesim.facts import Facts
 
-BOTTOM = 1_000_000  # scrolled as far down as it goes
+BOTTOM = 1_000_000  # scroll offset that is clipped to the end
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Conversation:
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """One message, from us or to us."""
+    """One message, sent or received."""
 
     id: int = 0
     conversation: int = 0
@@ -41,7 +41,7 @@ class Message:
 
 @dataclass(frozen=True, slots=True)
 class UnreadConversation:
-    """A mark on a conversation with something new in it; it goes when the conversation is read."""
+    """Marks a conversation as unread; removed when it is read."""
 
     INCIDENTAL: ClassVar[bool] = True
 
@@ -61,7 +61,7 @@ def messages_of(facts: Facts, conversation: Conversation) -> tuple[Message, ...]
 
 
 def latest_messages(facts: Facts) -> dict[int, Message]:
-    """The newest message of each conversation."""
+    """Return the newest message of each conversation."""
     latest: dict[int, Message] = {}
     for message in facts.all(Message):
         known = latest.get(message.conversation)
@@ -75,7 +75,7 @@ def is_unread(facts: Facts, conversation: Conversation) -> bool:
 
 
 def open_chat(ui: Ui, number: str) -> None:
-    """Show the conversation with a number, from whatever app."""
+    """Open the conversation with a number, from any app."""
     known = conversation_with(ui.facts, number)
     if known:
         mark_read(ui.facts, known)

@@ -1,4 +1,4 @@
-"""Ways from one point of the town to another: how long by which means, and which turns to take."""
+"""Routes between two points of the town: duration by each mode, turns, and the line on the map."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ PARKING_MINUTES = 3
 
 
 class Step(NamedTuple):
-    """One thing to do on the way."""
+    """One step of the directions."""
 
     icon: str
     text: str
@@ -25,7 +25,7 @@ class Step(NamedTuple):
 
 
 class Way(NamedTuple):
-    """A way with its length, its steps, and its line on the map (always along a street)."""
+    """A route: its duration, length, steps, and line on the map (always along streets)."""
 
     minutes: int
     metres: int
@@ -35,7 +35,7 @@ class Way(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def find_way(start: Point, end: Point, mode: str, goal: str) -> Way:
-    """The way from one point to another; `goal` is the name of what stands at its end."""
+    """Return the route between two points; `goal` is the name of the place at its end."""
     if mode == "Transit":
         return _by_tram(start, end, goal)
     metres = metres_between(start, end)
@@ -56,7 +56,7 @@ def _nearest(names: dict[str, int], value: int) -> str:
 
 
 def _turns(start: Point, end: Point, goal: str) -> tuple[Step, ...]:
-    """First along the avenue, then along the street."""
+    """Return the steps: first along the avenue, then along the street."""
     down, across = end[1] - start[1], end[0] - start[0]
     avenue, street = _nearest(AVENUES, start[0]), _nearest(STREETS, end[1])
     steps = []

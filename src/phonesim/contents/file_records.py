@@ -1,4 +1,4 @@
-"""What a phone's storage holds: folders, files, and the first ones on a new phone."""
+"""The records of the phone's storage: folders, files, and the initial ones on a new phone."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from typing import ClassVar
 
 from phonesim.facts import Facts
 
-CAPACITY = 64_000_000  # kilobytes on the phone
-SYSTEM = 21_400_000  # of which the system and the apps take these
+CAPACITY = 64_000_000  # kilobytes of storage
+SYSTEM = 21_400_000  # kilobytes of it that the system and the apps use
 
 
 @dataclass(frozen=True, slots=True)
 class Folder:
-    """A folder; `parent_id` 0 is the storage itself."""
+    """A folder; `parent_id` 0 is the root of the storage."""
 
     id: int = 0
     name: str = ""
@@ -24,7 +24,7 @@ class Folder:
 
 @dataclass(frozen=True, slots=True)
 class StoredFile:
-    """A file. Deleted ones stay, `trashed`, until they are deleted for good."""
+    """A file. Deleted files stay, `trashed`, until they are deleted permanently."""
 
     id: int = 0
     name: str = ""
@@ -36,7 +36,7 @@ class StoredFile:
 
 @dataclass(frozen=True, slots=True)
 class FileOrder:
-    """How the lists are sorted: a way of looking, not a change to anything."""
+    """How the lists are sorted: a view, not a change to files."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -66,7 +66,7 @@ SIZES = {"mp4": 180_000, "mp3": 6_200, "zip": 24_000, "apk": 48_000, "jpg": 3_40
 
 
 def furnish_files(facts: Facts, rng: random.Random, today: date) -> None:
-    """A phone that has been in use for a year."""
+    """Fill the storage like a phone that has been in use for a year."""
     facts.add(FileOrder())
     for name in TOP_FOLDERS:
         top = facts.add(Folder(name=name))
@@ -86,7 +86,7 @@ def _fill(facts: Facts, rng: random.Random, folder: Folder, today: date) -> None
 
 
 def some_size(name: str, rng: random.Random) -> int:
-    """A likely number of kilobytes for a file of that name."""
+    """Return a plausible size in kilobytes for a file of that name."""
     usual = SIZES.get(ending(name), 240)
     return max(1, round(usual * rng.uniform(0.3, 1.8)))
 
@@ -96,7 +96,7 @@ def ending(name: str) -> str:
 
 
 def size_words(kilobytes: int) -> str:
-    """Kilobytes as people read them: 820 KB, 3.4 MB, 21.4 GB."""
+    """Format kilobytes for people: 820 KB, 3.4 MB, 21.4 GB."""
     for unit, factor in (("GB", 1_000_000), ("MB", 1_000)):
         if kilobytes >= factor:
             return f"{kilobytes / factor:.1f} {unit}"
@@ -104,7 +104,7 @@ def size_words(kilobytes: int) -> str:
 
 
 def path_words(facts: Facts, folder: Folder) -> str:
-    """Where a folder is: Documents / Invoices."""
+    """Return the path of a folder: Documents / Invoices."""
     if not folder.parent_id:
         return folder.name
     return f"{path_words(facts, facts.get(Folder, folder.parent_id))} / {folder.name}"

@@ -1,6 +1,6 @@
 """The weather of a city on a day: a pure function of the phone's weather seed, city and date.
 
-Nothing is stored for the days to come, so a judge computes the same numbers that the app shows.
+Forecasts are not stored, so a judge computes the same numbers that the app shows.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from phonesim.contents.cities import CITY_OF, City
 
 DAYS = 7
 ICONS = {
-    "Clear": "moon",  # of hours only: a sunny day at night
+    "Clear": "moon",  # of hours only: the night of a sunny day
     "Sunny": "sun",
     "Partly cloudy": "weather",
     "Cloudy": "cloud",
@@ -45,7 +45,7 @@ class Day(NamedTuple):
 
 @lru_cache(maxsize=2048)
 def day_forecast(seed: int, city: str, on: date) -> Day:
-    """The weather of that city on that day."""
+    """Return the weather of that city on that day."""
     rng, place = random.Random(f"weather/{seed}/{city}/{on}"), CITY_OF[city]
     usual = _usual(place, on) + rng.gauss(0, 2.5)
     condition = _condition(rng, place, usual)
@@ -68,19 +68,19 @@ def day_forecast(seed: int, city: str, on: date) -> Day:
 
 
 def week(seed: int, city: str, now: datetime) -> list[Day]:
-    """Today and the six days after."""
+    """Return today and the six days after."""
     return [day_forecast(seed, city, now.date() + timedelta(days=ahead)) for ahead in range(DAYS)]
 
 
 def temperature(seed: int, city: str, at: datetime) -> int:
-    """°C at that hour: lowest before sunrise, highest in the early afternoon."""
+    """Return the °C at that hour: lowest at 3:00, highest at 15:00."""
     day = day_forecast(seed, city, at.date())
     share = 0.5 + 0.5 * math.cos((at.hour - 15) / 24 * 2 * math.pi)
     return round(day.low + (day.high - day.low) * share)
 
 
 def condition_at(seed: int, city: str, at: datetime) -> str:
-    """The day's condition for most of its hours, something milder for the others."""
+    """Return an hour's condition: the day's or "Partly cloudy"; a sunny day's night is "Clear"."""
     day = day_forecast(seed, city, at.date())
     calm = random.Random(f"hour/{seed}/{city}/{at.date()}/{at.hour}").random() < 0.3
     if day.condition == "Sunny":
@@ -89,7 +89,7 @@ def condition_at(seed: int, city: str, at: datetime) -> str:
 
 
 def degrees(celsius: int, fahrenheit: bool) -> int:
-    """A temperature as the app shows it."""
+    """Convert °C to the unit that the app shows."""
     return round(celsius * 9 / 5 + 32) if fahrenheit else celsius
 
 
@@ -108,7 +108,7 @@ def _condition(rng: random.Random, place: City, usual: float) -> str:
 
 
 def _half_day(place: City, on: date) -> float:
-    """Hours between noon and sunset."""
+    """Return the hours between noon and sunset."""
     tilt = 23.4 * math.cos((on.timetuple().tm_yday - 172) / 365 * 2 * math.pi)
     latitude = -place.latitude if place.south else place.latitude
     angle = -math.tan(math.radians(latitude)) * math.tan(math.radians(tilt))

@@ -1,7 +1,7 @@
-"""What the phone knows of its town: places and their particulars, saved ones, the trip it guides.
+"""The records of Maps: places and their details, saved places, the current navigation.
 
 The places themselves are the same on every phone; ratings, opening hours, telephone numbers and
-timetables are not, so that nobody can know them without looking.
+timetables are not, so they cannot be answered without looking.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from phonesim.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A place with what people want to know of it."""
+    """A place with its details."""
 
     id: int = 0
     name: str = ""
@@ -26,7 +26,7 @@ class Place:
     x: int = 0
     y: int = 0
     rating: float = 4.0
-    opens: int = 9  # hours; 0 and 24: always open
+    opens: int = 9  # hours of the day; 0 and 24 mean always open
     closes: int = 18
     phone: str = ""
 
@@ -46,7 +46,7 @@ class SavedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Navigation:
-    """The way that the phone guides along; there is one record. Origin 0 is where the phone is."""
+    """The current route guidance; there is one record. Origin 0 is the phone's position."""
 
     SINGLE: ClassVar[bool] = True
     id: int = 0
@@ -58,7 +58,7 @@ class Navigation:
 
 @dataclass(frozen=True, slots=True)
 class Whereabouts:
-    """Where the phone is; there is one record."""
+    """The position of the phone; there is one record."""
 
     id: int = 0
     x: int = 0
@@ -67,7 +67,7 @@ class Whereabouts:
 
 @dataclass(frozen=True, slots=True)
 class RecentSearch:
-    """A place that was looked up."""
+    """A place that was searched for."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -75,7 +75,7 @@ class RecentSearch:
 
 
 def furnish_town(facts: Facts, rng: random.Random) -> None:
-    """Put the town on a new phone."""
+    """Add the places of the town to a new phone."""
     for spot in SPOTS:
         always = spot.kind in ("Station", "Park", "Hotel")
         opens, closes = (0, 24) if always else (rng.randrange(7, 12), rng.randrange(17, 24))

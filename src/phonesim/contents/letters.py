@@ -1,4 +1,4 @@
-"""What lies in the mailboxes before the phone came to us: mails from invented shops and clubs."""
+"""The initial mails in the mailboxes, from invented shops and clubs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Letter(NamedTuple):
-    """A mail that anybody could have got."""
+    """A mail that any phone's owner could have received."""
 
     sender: str
     address: str

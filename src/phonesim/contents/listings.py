@@ -1,4 +1,4 @@
-"""What the store knows of each app: category, maker, words about it. Ratings differ by phone."""
+"""The store's data on each app: category, maker, description. Ratings differ between phones."""
 
 from __future__ import annotations
 
@@ -63,17 +63,17 @@ class Listing:
 
 
 def furnish_store(facts: Facts, rng: random.Random) -> None:
-    """Write the listings, put some of the offered apps on the phone, leave some updates open."""
+    """Add the listings, install some of the offered apps, leave some updates open."""
     for offer in rng.sample(OFFERS, 4):
         install(facts, offer.name, rng.choice((1, 2, 3)), rng.randrange(8, 160))
     installed = {app.name: app.version for app in facts.all(InstalledApp)}
     behind = rng.sample(sorted(installed), min(4, len(installed)))
-    ratings = rng.sample(range(30, 50), len(OFFERS))  # no two apps of a category share one
+    ratings = rng.sample(range(30, 50), len(OFFERS))  # all distinct
     for offer, rating in zip(OFFERS, ratings, strict=True):
         version = installed.pop(offer.name, 1) + (offer.name in behind)
         reviews, size = rng.randrange(2, 900) * 100, rng.randrange(8, 160)
         facts.add(Listing(0, offer.name, rating / 10, reviews, size, version))
-    for name, version in installed.items():  # what came with the phone
+    for name, version in installed.items():  # preinstalled apps
         listing = Listing(0, name, rng.randrange(36, 50) / 10, rng.randrange(900, 9000) * 100)
         newest = version + (name in behind)
         facts.edit(facts.add(listing), megabytes=rng.randrange(10, 120), version=newest)
@@ -81,6 +81,6 @@ def furnish_store(facts: Facts, rng: random.Random) -> None:
 
 
 def install(facts: Facts, name: str, version: int, megabytes: int) -> None:
-    """Put an app on the phone, with its icon at the end of the home screen."""
+    """Add an app to the phone, with its icon at the end of the home screen."""
     last = max((app.place for app in facts.all(InstalledApp)), default=-1)
     facts.add(InstalledApp(name=name, version=version, place=last + 1, storage_megabytes=megabytes))

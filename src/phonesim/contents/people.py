@@ -1,7 +1,7 @@
-"""The people in a phone's address book: the record, and invented ones to furnish phones with.
+"""The people in a phone's address book: the record, and invented people for new phones.
 
-Contacts, Phone, Messages and Mail share these facts. A person's number and address differ from
-phone to phone, so that no answer can be known by heart. All names and numbers are invented.
+Contacts, Phone, Messages and Mail share these facts. A person's number and address differ between
+phones, so that a model cannot memorise them. All names and numbers are invented.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ PEOPLE = (
 
 
 def number_for(rng: random.Random) -> str:
-    """An invented phone number."""
+    """Return an invented phone number."""
     return f"555 {rng.randrange(1000, 10000)}"
 
 
 def settle(facts: Facts, name: str, rng: random.Random) -> Contact:
-    """Put somebody of that name on the phone, with a number that nobody else has."""
+    """Add a contact of that name, with a number that nobody else has."""
     number = number_for(rng)
     while contact_of(facts, number):
         number = number_for(rng)
@@ -71,24 +71,24 @@ def settle(facts: Facts, name: str, rng: random.Random) -> Contact:
 
 
 def digits(number: str) -> str:
-    """A phone number without the spaces and dashes that people put into it."""
+    """Return a phone number without spaces and dashes."""
     return "".join(character for character in number if character.isdecimal() or character == "+")
 
 
 def contact_of(facts: Facts, number: str) -> Contact | None:
-    """Whose number it is."""
+    """Return the contact with that number."""
     return facts.find(Contact, lambda c: bool(c.phone) and digits(c.phone) == digits(number))
 
 
 def names_by_number(facts: Facts) -> dict[str, str]:
-    """The names of all contacts, by the digits of their numbers."""
+    """Return the names of all contacts, by the digits of their numbers."""
     return {digits(c.phone): c.name for c in facts.all(Contact) if c.phone}
 
 
 def caller(names: dict[str, str], number: str) -> str:
-    """What a list shows for a number: the name where it is known, else the number itself.
+    """Return what a list shows for a number: the contact's name, else the number itself.
 
-    Shops and services write under a name of their own instead of a number.
+    Shops and services write under a name instead of a number.
     """
     return names.get(digits(number), number) if digits(number) else number
 

@@ -1,4 +1,4 @@
-"""What a gallery keeps: photos, albums, and the first ones on a new phone."""
+"""The records of Gallery: photos, albums, and the initial ones on a new phone."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phonesim.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class Album:
-    """A name under which photos are kept together."""
+    """A named collection of photos."""
 
     id: int = 0
     name: str = ""
@@ -19,7 +19,7 @@ class Album:
 
 @dataclass(frozen=True, slots=True)
 class Photo:
-    """A photo. `picture` is what it shows; deleted ones stay, `trashed`, until they are wiped."""
+    """A photo. `picture` is its picture key. Deleted ones stay, `trashed`, until they are wiped."""
 
     id: int = 0
     title: str = ""
@@ -49,7 +49,7 @@ FIRST_ALBUMS = ("Summer trip", "Family", "Food")
 
 
 def furnish_photos(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """Two dozen photos from the last months, some in albums, two in the trash."""
+    """Add two dozen photos of the last months, some in albums, two in the trash."""
     albums = [facts.add(Album(name=name)).id for name in FIRST_ALBUMS]
     chosen = rng.sample(FIRST_PHOTOS, 20)
     for index, (title, scene) in enumerate(chosen):
@@ -67,11 +67,11 @@ def furnish_photos(facts: Facts, rng: random.Random, now: datetime) -> None:
 
 
 def picture_key(title: str, scene: str) -> str:
-    """The scene decides what is seen; the title makes it a picture of its own."""
+    """Return the picture key: the scene decides what is seen, the title varies its details."""
     return f"photo:{scene} {title}"
 
 
 def some_moment(rng: random.Random, now: datetime) -> datetime:
-    """Some time in the last eight months, to the minute."""
+    """Return a random minute of the last eight months."""
     moment = now - timedelta(minutes=rng.randrange(60, 60 * 24 * 240))
     return moment.replace(second=0, microsecond=0)

@@ -1,7 +1,7 @@
-"""Places of Fennbrook, the town on the map: where they stand is the same on every phone.
+"""The places of Fennbrook, the town on the map; their positions are the same on every phone.
 
-Avenues run north and south, streets east and west. A place stands at a corner of both, a little to
-one side; pixels of the town's picture are its coordinates, and one pixel is five metres.
+Avenues run north and south, streets east and west. A place is at the corner of an avenue and a
+street, with a small offset. Coordinates are pixels of the town's picture; a pixel is five metres.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 WIDTH, HEIGHT = 900, 1100
-METRES = 5  # per pixel
+METRES = 5  # metres per pixel
 AVENUES: dict[str, int] = {
     "Chestnut Avenue": 90,
     "Mill Avenue": 210,
@@ -32,7 +32,7 @@ STREETS: dict[str, int] = {
 
 
 class Spot(NamedTuple):
-    """A place: its avenue and street by number, and how far it stands from their corner."""
+    """A place: the indices of its avenue and street, and its offset from their corner."""
 
     name: str
     kind: str
@@ -52,7 +52,7 @@ class Spot(NamedTuple):
         return f"{number} {list(STREETS)[self.street]}"
 
 
-KINDS: dict[str, tuple[str, str]] = {  # kind: (several of them, icon)
+KINDS: dict[str, tuple[str, str]] = {  # kind: (plural, icon)
     "Restaurant": ("Restaurants", "food"),
     "Café": ("Cafés", "coffee"),
     "Park": ("Parks", "leaf"),

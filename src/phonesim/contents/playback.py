@@ -1,6 +1,6 @@
-"""What the music player knows and does: songs, playlists, what is playing and what comes next.
+"""The state and actions of the music player: songs, playlists, the current song and its queue.
 
-The functions work on facts alone, so that the app's pages and the tasks' starts use the same ones.
+The functions work on facts alone, so that the app's pages and the setup of tasks share them.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from phonesim.contents.songs import Album
 from phonesim.facts import Facts
 
-REPEATS = {"off": "all", "all": "one", "one": "off"}  # what the next tap on Repeat gives
+REPEATS = {"off": "all", "all": "one", "one": "off"}  # mode -> mode after a tap on Repeat
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,7 +35,7 @@ class Song:
 
 @dataclass(frozen=True, slots=True)
 class Playlist:
-    """Songs by id, in the order they are played."""
+    """Song ids in playing order."""
 
     id: int = 0
     name: str = ""
@@ -44,7 +44,7 @@ class Playlist:
 
 @dataclass(frozen=True, slots=True)
 class Playback:
-    """What the player does, on a phone just once. The queue has the current song in it."""
+    """The player's state; there is one record. The queue contains the current song."""
 
     SINGLE: ClassVar[bool] = True
     id: int = 0
@@ -57,7 +57,7 @@ class Playback:
 
 @dataclass(frozen=True, slots=True)
 class PlayPosition:
-    """How far the song has come: seconds played until `since`, and still counting while playing."""
+    """The position in the song: `seconds`, plus the time since `since` while playing."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -66,7 +66,7 @@ class PlayPosition:
 
 
 def add_album(facts: Facts, album: Album) -> None:
-    """Put an album's songs into the library, once."""
+    """Add an album's songs to the library, skipping those that are there."""
     have = {(song.album, song.title) for song in facts.all(Song)}
     for track, (title, seconds) in enumerate(album.tracks, 1):
         if (album.name, title) not in have:
@@ -74,20 +74,20 @@ def add_album(facts: Facts, album: Album) -> None:
 
 
 def position(facts: Facts, now: datetime) -> float:
-    """Seconds of the current song that have been played; it waits at its end."""
+    """Return the seconds played of the current song; at most its length."""
     place, song = facts.one(PlayPosition), facts.get(Song, facts.one(Playback).song)
     counting = (now - place.since).total_seconds() if place.since else 0.0
     return min(float(song.seconds), place.seconds + counting)
 
 
 def start(facts: Facts, now: datetime, song: int, queue: tuple[int, ...], **changes: Any) -> None:
-    """Play a song from its start, with what is to follow it."""
+    """Play a song from its start, with that queue."""
     facts.change(Playback, song=song, queue=queue, playing=True, **changes)
     facts.change(PlayPosition, seconds=0.0, since=now)
 
 
 def start_shuffled(facts: Facts, now: datetime, songs: tuple[int, ...]) -> None:
-    """Play songs in an order that looks like chance, the same for the same songs and minute."""
+    """Play songs in a pseudorandom order, seeded with the songs and the minute."""
     order = list(songs)
     random.Random(f"shuffle/{songs}/{now:%Y-%m-%d %H:%M}").shuffle(order)
     start(facts, now, order[0], tuple(order), shuffle=True)
@@ -101,7 +101,7 @@ def play_or_pause(facts: Facts, now: datetime) -> None:
 
 
 def skip(facts: Facts, now: datetime, step: int) -> None:
-    """To the next (1) or the previous (-1) song of the queue, round and round."""
+    """Play the next (1) or the previous (-1) song of the queue, cyclically."""
     playback = facts.one(Playback)
     queue = playback.queue or (playback.song,)
     at = queue.index(playback.song) if playback.song in queue else 0
@@ -109,7 +109,7 @@ def skip(facts: Facts, now: datetime, step: int) -> None:
 
 
 def play_next(facts: Facts, song: int) -> None:
-    """Put a song into the queue right behind the current one."""
+    """Insert a song into the queue right after the current one."""
     playback = facts.one(Playback)
     if song == playback.song:
         return
@@ -127,12 +127,12 @@ def next_repeat(facts: Facts) -> None:
 
 
 def favour(facts: Facts, song: Song) -> None:
-    """Make a song a favourite, or no longer."""
+    """Toggle a song's favourite mark."""
     facts.edit(song, favourite=not song.favourite)
 
 
 def add_to(facts: Facts, playlist_id: int, song: int) -> bool:
-    """Put a song at the end of a playlist; False where it was on it already."""
+    """Append a song to a playlist; return False if it is in it already."""
     playlist = facts.get(Playlist, playlist_id)
     if song in playlist.songs:
         return False

@@ -1,4 +1,4 @@
-"""What stands in the small apps from the store: a few items each, with a line about each."""
+"""The contents of the small apps from the store: a few items each."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 
 class Item(NamedTuple):
-    """One thing in an app: its title, a second line, and the text on its own page."""
+    """An item of an app: its title, a second line, and the text on its own page."""
 
     title: str
     detail: str

@@ -1,6 +1,6 @@
-"""What people and services have written before the phone came to us: conversations for Messages.
+"""Initial conversations of Messages with people and services.
 
-Each line is (ours, text). `SERVICES` and `REPLIES` also come while time passes.
+Each line is (ours, text). `SERVICES` and `REPLIES` also arrive while time passes.
 """
 
 from __future__ import annotations

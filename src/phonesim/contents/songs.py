@@ -1,4 +1,4 @@
-"""The music that there is: made-up albums of made-up artists, from which phones get a part."""
+"""Invented albums of invented artists; each phone gets some of them."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Cities of the world and how far their clocks are from universal time.
+"""Cities of the world and their offsets from universal time.
 
-Offsets are those of the winter months and stay so all year: nobody moves a clock in this world.
+Offsets are those of winter all year: there is no daylight saving time.
 """
 
 from __future__ import annotations
@@ -29,17 +29,17 @@ TIME_ZONES: dict[str, tuple[str, float]] = {  # city: country, hours ahead of un
 
 
 def hours_ahead(city: str, home: str) -> float:
-    """How far a city's clock is ahead of another's; negative where it is behind."""
+    """Return how far a city's clock is ahead of another's; negative if it is behind."""
     return TIME_ZONES[city][1] - TIME_ZONES[home][1]
 
 
 def time_in(city: str, home: str, now: datetime) -> datetime:
-    """What the clocks of a city show when those at home show `now`."""
+    """Return the local time of a city when the home clock shows `now`."""
     return now + timedelta(hours=hours_ahead(city, home))
 
 
 def difference_text(city: str, home: str) -> str:
-    """The difference in words: "3 h ahead", "5 h 30 min ahead", "Same time"."""
+    """Return the difference in words: "3 h ahead", "5 h 30 min ahead", "Same time"."""
     minutes = round(hours_ahead(city, home) * 60)
     if not minutes:
         return "Same time"

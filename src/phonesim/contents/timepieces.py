@@ -1,4 +1,4 @@
-"""What the app Clock keeps, alarms, cities, timers, a stopwatch, and how each reads in words."""
+"""The records of the app Clock (alarms, cities, timers, a stopwatch) and their texts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class Alarm:
 
 @dataclass(frozen=True, slots=True)
 class WorldCity:
-    """A city whose time is shown."""
+    """A city on the world clock."""
 
     id: int = 0
     name: str = ""
@@ -47,7 +47,7 @@ class Stopwatch:
     id: int = 0
     since: datetime | None = None
     before: int = 0
-    laps: tuple[int, ...] = ()  # seconds at which each was taken
+    laps: tuple[int, ...] = ()  # stopwatch seconds of each lap
 
 
 def time_text(hour: int, minute: int, use_24_hour: bool) -> str:
@@ -65,24 +65,24 @@ def days_text(days: tuple[int, ...]) -> str:
 
 
 def alarm_detail(alarm: Alarm) -> str:
-    """The second line of an alarm's row."""
+    """Return the second line of an alarm's row."""
     return f"{alarm.label} · {days_text(alarm.days)}" if alarm.label else days_text(alarm.days)
 
 
 def alarm_switch(alarm: Alarm, use_24_hour: bool) -> str:
-    """The label of an alarm's switch, which a screen reader would speak."""
+    """Return the label of an alarm's switch, as a screen reader would read it."""
     return f"{time_text(alarm.hour, alarm.minute, use_24_hour)} {alarm_detail(alarm)}"
 
 
 def figures(seconds: int) -> str:
-    """Seconds as 4:05 or 1:04:05."""
+    """Format seconds as 4:05 or 1:04:05."""
     hours, rest = divmod(max(0, seconds), 3600)
     minutes, seconds = divmod(rest, 60)
     return f"{hours}:{minutes:02d}:{seconds:02d}" if hours else f"{minutes}:{seconds:02d}"
 
 
 def timer_left(timer: Timer, now: datetime) -> int:
-    """Seconds that a timer has still to run."""
+    """Return the seconds that a timer still has to run."""
     return timer.left if timer.ends is None else max(0, round((timer.ends - now).total_seconds()))
 
 

@@ -1,4 +1,4 @@
-"""How lists and pages write a moment down: a time today, a weekday, a date."""
+"""How lists and pages format a moment: a time today, a weekday, a date."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def clock(moment: datetime, use_24_hour: bool, language: Language | None = None)
 
 
 def day(moment: datetime, now: datetime, language: Language | None = None) -> str:
-    """Today, Yesterday, a weekday of the last week, or a date."""
+    """Return Today, Yesterday, a weekday within the last week, or a date."""
     days = (now.date() - moment.date()).days
     if days in (0, 1):
         named = ("Today", "Yesterday")[days]
@@ -35,7 +35,7 @@ def day(moment: datetime, now: datetime, language: Language | None = None) -> st
 def short(
     moment: datetime, now: datetime, use_24_hour: bool, language: Language | None = None
 ) -> str:
-    """For the end of a row: the time if it was today, else the day."""
+    """Return a short form for the end of a row: the time if it is today, else the day."""
     if moment.date() == now.date():
         return clock(moment, use_24_hour, language)
     return day(moment, now, language)

@@ -1,4 +1,4 @@
-"""What the app To-do keeps: lists, items, ways to sort them, and the first ones on a new phone."""
+"""The records of To-do: lists, items, sort orders, and the initial ones on a new phone."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from phonesim.facts import Facts
 
 @dataclass(frozen=True, slots=True)
 class TodoList:
-    """A list of things to do. `order` is how it is sorted, a key of `ORDERS`.
+    """A list of items. `order` is its sort order, a key of `ORDERS`.
 
-    Sorting is a way of looking at a list and does not make it another one.
+    The order is a view and takes no part in comparisons of lists.
     """
 
     id: int = 0
@@ -24,7 +24,7 @@ class TodoList:
 
 @dataclass(frozen=True, slots=True)
 class TodoItem:
-    """A thing to do."""
+    """An item of a list."""
 
     id: int = 0
     list_id: int = 0
@@ -60,7 +60,7 @@ FIRST_ITEMS: dict[str, tuple[str, ...]] = {
 
 
 def furnish_items(facts: Facts, rng: random.Random, today: date) -> None:
-    """Four lists, some of their items done already."""
+    """Add four lists with some of their items done."""
     for name, titles in FIRST_ITEMS.items():
         made = facts.add(TodoList(name=name))
         for title in rng.sample(titles, rng.randrange(4, len(titles))):

@@ -1,7 +1,7 @@
-"""The trams of Fennbrook: lines, their stations, and the quickest way between two of them.
+"""The trams of Fennbrook: lines, their stations, and the fastest route between two of them.
 
-Lines and running times are the same on every phone; when a line starts and how often it runs is a
-fact of the phone (`TransitLine`).
+Lines and running times are the same on every phone; when a line starts and how often it runs are
+facts of the phone (`TransitLine`).
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ COLORS: dict[str, Color] = {
 
 @dataclass(frozen=True, slots=True)
 class TransitLine:
-    """When a line runs: its first tram leaves both ends at `first`, then one every `every`."""
+    """A line's timetable: from `first` on, a tram leaves both ends every `every` minutes."""
 
     id: int = 0
     name: str = ""
@@ -60,7 +60,7 @@ class TransitLine:
 
 
 class Ride(NamedTuple):
-    """A part of a way by tram: from where to where, on which line, how long."""
+    """A part of a route on one line: from, to, number of stops, duration."""
 
     line: str
     start: str
@@ -70,13 +70,13 @@ class Ride(NamedTuple):
 
 
 def metres_between(start: tuple[int, int], end: tuple[int, int]) -> int:
-    """Along avenues and streets."""
+    """Return the distance along avenues and streets."""
     return (abs(start[0] - end[0]) + abs(start[1] - end[1])) * METRES
 
 
 @cache
 def minutes_between(first: str, second: str) -> int:
-    """From one station to a neighbour on a line, with the stop."""
+    """Return the time from one station to a neighbour on a line, including the stop."""
     way = metres_between(SPOT_OF[first].point, SPOT_OF[second].point)
     return round(way / TRAM_PER_MINUTE) + STOP_MINUTES
 
@@ -90,14 +90,14 @@ def ends_of(line: str) -> tuple[str, str]:
 
 
 def offset(line: str, station: str, towards: str) -> int:
-    """Minutes from the start of the line, on the way to that end, to the station."""
+    """Return the minutes from the start of the line to the station, in the direction `towards`."""
     stations = ROUTES[line] if towards == ROUTES[line][-1] else ROUTES[line][::-1]
     passed = stations[: stations.index(station) + 1]
     return sum(map(minutes_between, passed, passed[1:]))
 
 
 def departures(line: TransitLine, station: str, towards: str, now: datetime) -> list[str]:
-    """The next three, as clock times; after the last one of today comes tomorrow's first."""
+    """Return the next three departures as clock times, continuing with tomorrow's first."""
     first = line.first + offset(line.name, station, towards)
     today = range(first, LAST_MINUTE, line.every)
     minute = now.hour * 60 + now.minute
@@ -109,7 +109,7 @@ def departures(line: TransitLine, station: str, towards: str, now: datetime) -> 
 def next_departures(
     line: TransitLine, station: str, towards: str, start: datetime, end: datetime
 ) -> set[str]:
-    """Everything that was the next departure at some moment between start and end."""
+    """Return every time that was the next departure at some moment in [start, end]."""
     minutes = int((end - start).total_seconds() // 60) + 1
     times = [start + timedelta(minutes=gone) for gone in range(minutes)] + [end]
     return {departures(line, station, towards, at)[0] for at in times}
@@ -117,7 +117,7 @@ def next_departures(
 
 @lru_cache(maxsize=1024)
 def rides(start: str, end: str) -> tuple[Ride, ...]:
-    """The quickest way between two stations."""
+    """Return the fastest route between two stations."""
     queue: list[tuple[int, str, str, tuple[Ride, ...]]] = [(0, start, "", ())]
     seen: set[tuple[str, str]] = set()
     while queue:

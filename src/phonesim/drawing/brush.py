@@ -1,9 +1,9 @@
-"""A brush for pictures: shapes in a 100-unit square, any size, with gradients and soft edges.
+"""A brush for pictures: antialiased shapes in a 100-unit square, with gradients and soft edges.
 
-The square of units 0..100 is the largest one in the middle of the picture, so a subject drawn there
-is seen in every format; `left`, `top`, `right` and `bottom` say how far the picture reaches beyond
-it. All is drawn several times larger and averaged down. Only integer and exactly rounded arithmetic
-touches pixels, so a picture is the same on every machine.
+The square 0..100 is the largest centred square of the picture, so a subject drawn in it is visible
+in every format; `left`, `top`, `right` and `bottom` are the picture's edges in the same units.
+Everything is drawn several times larger and averaged down. Only integer and exactly rounded
+arithmetic touches pixels, so a picture is the same on every machine.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def _gradient(colors: tuple[Color, ...], across: bool, length: int) -> Image.Ima
 
 @lru_cache(maxsize=1)
 def _glow() -> Image.Image:
-    """A soft spot: full in the middle, nothing at the edge, smooth in between."""
+    """Return a radial mask: 255 in the middle, 0 at the edge, with a smooth falloff."""
     edge = 180  # the level Pillow's radial gradient has in the middle of each side
     distances = [min(level / edge, 1.0) for level in range(256)]
     return Image.radial_gradient("L").point(
@@ -40,7 +40,7 @@ def _glow() -> Image.Image:
 
 
 class Brush:
-    """Draws one picture; `pixels` gives it finished."""
+    """Draws one picture; `pixels` returns it at its final size."""
 
     def __init__(self, width: int, height: int, background: Ink) -> None:
         largest, short = max(width, height), min(width, height)
@@ -55,17 +55,17 @@ class Brush:
 
     @contextmanager
     def turned(self, degrees: float, x: float = 50, y: float = 50) -> Iterator[None]:
-        """What is drawn inside is turned clockwise around a point."""
+        """Rotate everything drawn inside the `with` block clockwise around (x, y)."""
         before, self._turn = self._turn, (degrees, x, y)
         yield
         self._turn = before
 
     def polygon(self, points: Sequence[Point], ink: Ink, share: float = 1.0) -> None:
-        """A filled outline; `share` below one lets what is underneath through."""
+        """Fill an outline. `share` is the opacity: below 1 the pixels underneath show through."""
         self._stain(self._placed(points), ink, share)
 
     def blob(self, points: Sequence[Point], ink: Ink, share: float = 1.0) -> None:
-        """A filled smooth outline through the points."""
+        """Fill a smooth closed curve through the points."""
         self.polygon(outlines.smooth(points, closed=True), ink, share)
 
     def oval(
@@ -89,16 +89,16 @@ class Brush:
         self.polygon(outlines.rounded_box(left, top, right, bottom, corner), ink, share)
 
     def band(self, top: float, bottom: float, ink: Ink, share: float = 1.0) -> None:
-        """From one side of the picture to the other."""
+        """Fill a horizontal band over the full width of the picture."""
         self.box(self.left, top, self.right, bottom, ink, share=share)
 
     def ridge(self, points: Sequence[Point], ink: Ink, share: float = 1.0) -> None:
-        """Everything below a line, down to the foot of the picture."""
+        """Fill everything below a line, down to the bottom of the picture."""
         foot = [(points[-1][0], self.bottom), (points[0][0], self.bottom)]
         self.polygon([*points, *foot], ink, share)
 
     def line(self, points: Sequence[Point], color: Color, width: float) -> None:
-        """An open stroke with round ends."""
+        """Draw an open stroke with round ends."""
         placed, thick = self._placed(points), max(1.0, width * self._unit)
         self._draw.line(placed, fill=color, width=round(thick), joint="curve")
         for x, y in (placed[0], placed[-1]):
@@ -114,7 +114,7 @@ class Brush:
     def ring(
         self, x: float, y: float, wide: float, high: float, color: Color, width: float
     ) -> None:
-        """An upright ellipse (its centre turns, it does not)."""
+        """Draw an axis-aligned ellipse. `turned` rotates its centre, not the ellipse."""
         ((x, y),) = self._placed([(x, y)])
         thick = max(1.0, width * self._unit)
         wide, high = wide * self._unit + thick / 2, high * self._unit + thick / 2
@@ -124,7 +124,7 @@ class Brush:
     def glow(
         self, x: float, y: float, wide: float, high: float, color: Color, share: float = 1.0
     ) -> None:
-        """A soft spot of light or shade that fades out at its edge."""
+        """Blend in a soft spot of light or shade that fades out at its edge."""
         (left, top), (right, bottom) = self._placed([(x - wide, y - high), (x + wide, y + high)])
         size = max(1, round(right - left)), max(1, round(bottom - top))
         mask = _glow().resize(size, Image.Resampling.BILINEAR)

@@ -1,8 +1,8 @@
-"""A frame made by copying: text, corners, icons and pictures are tiles, drawn once and kept.
+"""A frame composed by copying: text, corners, icons and pictures are cached tiles.
 
 A tile holds finished pixels on a known background colour, so putting it on the frame is one copy of
 rows (about a microsecond). Where the background is a picture, a mask is blended instead.
-Caches are shared by all phones of a process; a canvas itself is one frame.
+All phones of a process share the caches; a canvas itself is one frame.
 """
 
 from __future__ import annotations
@@ -39,14 +39,14 @@ def _color_words(color: Color) -> NDArray[np.uint16]:
 
 @lru_cache(maxsize=2048)
 def _shades(color: Color, background: Color) -> Pixels:  # [256, 3]
-    """Every step from the background to the colour."""
+    """Return the 256 blends from the background (0) to the colour (255)."""
     share = np.arange(256, dtype=np.uint32)[:, None]
     over, under = np.array(color, dtype=np.uint32), np.array(background, dtype=np.uint32)
     return ((under * (255 - share) + over * share + 127) // 255).astype(np.uint8)
 
 
 def paint(mask: Mask, color: Color, background: Color) -> Pixels:
-    """A mask in one colour on another, as finished pixels."""
+    """Return the pixels of a mask painted in `color` on `background`."""
     return _shades(color, background).take(mask, axis=0)
 
 
@@ -62,7 +62,7 @@ def icon_tile(name: str, size: int, color: Color, background: Color) -> Pixels:
 
 @lru_cache(maxsize=1024)
 def corner_masks(radius: int) -> tuple[Mask, Mask, Mask, Mask]:
-    """Quarter discs: top left, top right, bottom left, bottom right."""
+    """Return the masks of quarter discs: top left, top right, bottom left, bottom right."""
     scale = 4
     disc = Image.new("L", (2 * radius * scale, 2 * radius * scale))
     ImageDraw.Draw(disc).ellipse((0, 0, 2 * radius * scale - 1, 2 * radius * scale - 1), fill=255)
@@ -77,9 +77,9 @@ def _corner_tiles(radius: int, color: Color, background: Color) -> tuple[Pixels,
 
 
 class Canvas:
-    """The pixels of one frame, a clip, and the few ways to put something on them.
+    """The pixels of one frame, a clip rectangle, and the operations that draw into it.
 
-    Widths and places are units of layout; here a unit is a pixel (see `DenseCanvas`).
+    Positions and sizes are in layout units; in this class a unit is a pixel (see `DenseCanvas`).
     """
 
     __slots__ = ("clip", "height", "pixels", "width")
@@ -118,18 +118,18 @@ class Canvas:
         x1, y1 = min(x + width, right), min(y + height, bottom)
         if x0 >= x1 or y0 >= y1:
             return
-        shape = (y1 - y0, 3 * (x1 - x0))  # channels side by side: long rows are quick
+        shape = (y1 - y0, 3 * (x1 - x0))  # colour channels flattened: long rows are fast
         under = self.pixels[y0:y1, x0:x1].astype(np.uint16).reshape(shape)
         share = mask[y0 - y : y1 - y, x0 - x : x1 - x].repeat(3, axis=1).astype(np.uint16)
         mixed = under * (255 - share)
         mixed += _color_words(color)[: shape[1]] * share
-        mixed += 128  # division by 255, rounded, by shifts
+        mixed += 128  # rounded division by 255, done with shifts
         mixed += mixed >> 8
         mixed >>= 8
         self.pixels[y0:y1, x0:x1] = mixed.reshape(shape[0], -1, 3)
 
     def mark(self, name: str, x: int, y: int, width: int, height: int) -> None:
-        """Says what a drawing stands for. Only a canvas that keeps labels takes it down."""
+        """Record what a drawing stands for. Does nothing here; see `LabelledCanvas`."""
 
     def dim(self, x: int, y: int, width: int, height: int) -> None:
         """Darken a region, as behind a dialog."""
@@ -137,7 +137,7 @@ class Canvas:
         np.right_shift(region, 1, out=region)
 
     def blank(self, width: int, height: int) -> Canvas:
-        """A new canvas of that size and this density, for a tile."""
+        """Return a new canvas of that size and this canvas's density, to draw a tile on."""
         return Canvas(width, height)
 
     def text_mask(self, text: str, of: Face) -> Mask:
@@ -154,7 +154,7 @@ class Canvas:
             self.emoji(x, y, text, of)
 
     def emoji(self, x: int, y: int, text: str, of: Face) -> None:
-        """The emoji of a text, in their own colours."""
+        """Draw the emoji of a text in their own colours."""
         for cluster, left, top, size in emoji_in(text, of):
             for mask, color in emoji_layers(cluster, size * self.density):
                 self.blend(mask, x + left, y + top, color)
@@ -173,7 +173,7 @@ class Canvas:
     def rounded(
         self, rect: tuple[int, int, int, int], radius: int, color: Color, background: Color | None
     ) -> None:
-        """A rectangle (x, y, width, height) with round corners."""
+        """Fill a rectangle (x, y, width, height) with rounded corners."""
         x, y, width, height = rect
         radius = min(radius, width // 2, height // 2)
         if radius <= 0:

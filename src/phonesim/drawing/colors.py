@@ -1,4 +1,4 @@
-"""Colours, and the few ways to make one from others."""
+"""Colours, and functions that derive one from others."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BLACK: Color = (0, 0, 0)
 
 
 def mixed(under: Color, over: Color, share: float) -> Color:
-    """`share` of the colour `over` on the colour `under`."""
+    """Blend two colours: `share` (0 to 1) of `over`, the rest of `under`."""
     r, g, b = (round(u + (o - u) * share) for u, o in zip(under, over, strict=True))
     return r, g, b
 
@@ -26,7 +26,7 @@ def darker(color: Color, share: float) -> Color:
 
 @dataclass(frozen=True, slots=True)
 class Blend:
-    """A run of colours from top to bottom (or left to right) of whatever is filled with it."""
+    """A gradient from top to bottom (or left to right) of the shape that is filled with it."""
 
     colors: tuple[Color, ...]
     across: bool = False

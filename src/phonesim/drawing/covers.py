@@ -1,4 +1,4 @@
-"""Abstract pictures: album covers and promotional banners, each style from a few colours."""
+"""Abstract pictures: album covers and promotional banners, each style built from a few colours."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phonesim.drawing.brush import Brush
 from phonesim.drawing.colors import Color, darker, fade, lighter, mixed
 from phonesim.drawing.outlines import arc, oval, regular
 
-Palette = tuple[Color, ...]  # the background first, then three that stand on it
+Palette = tuple[Color, ...]  # the background, then three foreground colours
 Style = Callable[[Brush, random.Random, Palette], None]
 
 PALE: Color = (226, 226, 220)
@@ -134,7 +134,7 @@ def draw_cover(name: str, width: int, height: int) -> Pixels:
 
 
 def draw_banner(name: str, width: int, height: int) -> Pixels:
-    """A promotional banner: quiet on the left, where words go, and lively on the right."""
+    """Draw a promotional banner: plain on the left, where text goes, and busy on the right."""
     rng = random.Random(f"banner/{name}")
     _, first, second, third = rng.choice([p for p in PALETTES if p[1] != PALE])
     ground = mixed(first, (40, 30, 90), rng.uniform(0.1, 0.4))

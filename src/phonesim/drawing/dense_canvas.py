@@ -1,8 +1,8 @@
-"""A canvas with two or three pixels to the unit: what is drawn on it is finer, and no larger.
+"""A canvas with two or three pixels per layout unit: drawings get finer, not larger.
 
-Callers give units, as on any canvas. Text is drawn with a larger face into exactly the width that
-the layout gave it, icons and pictures have as much detail as there are pixels, corners are rounder.
-Tiles and masks that callers bring along are made for this density (`Canvas.blank`, `text_mask`).
+Callers pass layout units, as on any canvas. Text is drawn with a larger face into exactly the width
+that the layout computed; icons and pictures use every pixel; corners are smoother. Tiles and masks
+that callers pass in must be made for this density (`Canvas.blank`, `text_mask`).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from phonesim.drawing.pictures import picture
 
 
 class DenseCanvas(Canvas):
-    """Draws on a canvas of pixels, `density` times as wide and as high."""
+    """Draws on an inner pixel canvas that is `density` times as wide and as high."""
 
     __slots__ = ("_clip", "_fine", "density")
 
@@ -29,7 +29,7 @@ class DenseCanvas(Canvas):
 
     @property
     def clip(self) -> Rect:
-        """In units."""
+        """The clip rectangle in layout units."""
         return self._clip
 
     @clip.setter
@@ -89,5 +89,5 @@ class DenseCanvas(Canvas):
 
 
 def new_canvas(width: int, height: int, density: int) -> Canvas:
-    """A canvas of so many units."""
+    """Return a canvas of that size in layout units."""
     return Canvas(width, height) if density == 1 else DenseCanvas(width, height, density)

@@ -1,7 +1,7 @@
-"""Meals seen from above: one dish, or several on one table, each as its name promises.
+"""Meals seen from above: one dish, or several on one table, each drawn to match its name.
 
-The key "dish:Ramen" shows one in the middle, "dish:Ramen+Dumplings+Green tea" all of them beside
-each other, for pictures that are wide. A name that nobody knows gives a stew.
+The key "dish:Ramen" shows one dish in the middle, "dish:Ramen+Dumplings+Green tea" shows all of
+them side by side, for wide pictures. An unknown name gives a stew.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from distrl.records import Pixels
 from phonesim.drawing.brush import Brush
 from phonesim.drawing.colors import Color, darker, fade, lighter, mixed
 
-Dish = Callable[[Brush, random.Random, float], None]  # around a middle (x, 50), 40 units far
+Dish = Callable[[Brush, random.Random, float], None]  # the centre is (x, 50), the radius 40 units
 
 WOODS: tuple[Color, ...] = ((150, 104, 68), (196, 178, 154), (92, 74, 64), (88, 104, 110))
 WHITE, CRUST, DOUGH = (246, 245, 240), (206, 148, 82), (240, 214, 160)
@@ -55,7 +55,7 @@ def _bowl(b: Brush, x: float, outside: Color, filling: Color) -> None:
 
 
 def _within(rng: random.Random, x: float, reach: float) -> tuple[float, float]:
-    """A place on a disc, as likely near its edge as in its middle."""
+    """Return a random point of a disc, uniform over its area."""
     far, turn = reach * math.sqrt(rng.random()), rng.uniform(0, 2 * math.pi)
     return round(x + far * math.cos(turn), 3), round(50 + far * math.sin(turn), 3)
 
@@ -75,7 +75,7 @@ def _leaves(b: Brush, rng: random.Random, x: float, count: int, reach: float, si
 
 
 def _strands(b: Brush, rng: random.Random, x: float, ink: Color, count: int) -> None:
-    """Noodles."""
+    """Draw noodles."""
     for _ in range(count):
         left, y = _within(rng, x, 17)
         with b.turned(rng.uniform(0, 180), left, y):
@@ -146,7 +146,7 @@ def _noodles(b: Brush, rng: random.Random, x: float, ink: Color, bits: Color) ->
 
 
 def _pieces(b: Brush, rng: random.Random, x: float, shape: str, ink: Color) -> None:
-    """Small things around a bowl of sauce: dumplings, samosas or rolls."""
+    """Draw small pieces (dumplings, samosas or rolls) around a bowl of sauce."""
     _plate(b, x)
     for place in range(6):
         with b.turned(place * 60 + rng.uniform(-6, 6), x, 50):
@@ -183,7 +183,7 @@ def _salad(b: Brush, rng: random.Random, x: float, bits: Color) -> None:
 
 
 def _burger(b: Brush, rng: random.Random, x: float, patty: Color) -> None:
-    """From the side: nobody knows one from above."""
+    """Draw a burger from the side; from above it is not recognisable."""
     b.oval(x, 84, 42, 7, (222, 214, 200))
     b.box(x - 31, 68, x + 31, 83, fade(CRUST, darker(CRUST, 0.2)), 7)
     b.box(x - 34, 59, x + 34, 70, fade(lighter(patty, 0.1), darker(patty, 0.25)), 5)
@@ -216,7 +216,7 @@ def _fries(b: Brush, rng: random.Random, x: float) -> None:
 
 
 def _slice(b: Brush, rng: random.Random, x: float, sponge: Color, icing: Color) -> None:
-    """A piece of cake, from the side."""
+    """Draw a piece of cake from the side."""
     b.oval(x, 80, 43, 8, WHITE)
     b.oval(x, 79, 34, 5.5, (222, 220, 214))
     b.polygon([(x - 34, 42), (x + 22, 34), (x + 34, 44)], fade(lighter(icing, 0.2), icing))
@@ -264,7 +264,7 @@ def _glass(b: Brush, _: random.Random, x: float, drink: Color) -> None:
 
 
 def _bread(b: Brush, rng: random.Random, x: float, green: bool) -> None:
-    """A round loaf on a board; flat and with herbs where `green`."""
+    """Draw a round loaf on a board; with `green`, a flat one with herbs."""
     b.box(x - 42, 14, x + 42, 86, fade((222, 184, 132), (196, 152, 100)), 8)
     b.disc(x, 50, 33, fade(lighter(CRUST, 0.1), darker(CRUST, 0.3)))
     b.disc(x, 49, 28, fade(lighter(CRUST, 0.3), CRUST))

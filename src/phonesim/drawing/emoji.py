@@ -1,7 +1,7 @@
-"""Emoji, drawn by us in the strokes of our icons: layers of one colour each, in any size.
+"""Emoji drawn with the strokes of our icons: layers of one colour each, in any size.
 
-A set of the common ones, so that they need no font and are the same on every machine; any other is
-a box with its code point. No package on PyPI has a colour font that Pillow can draw.
+Only the common ones are drawn, so they need no font and are the same on every machine; any other
+is a box with its code point. No package on PyPI has a colour font that Pillow can draw.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from PIL import Image, ImageDraw
 from phonesim.drawing.colors import Color
 from phonesim.drawing.icons import GRID, ICONS, SCALE, Pencil, draw_strokes
 
-Layers = tuple[tuple[str, Color], ...]  # strokes of `icons`, and their colour
+Layers = tuple[tuple[str, Color], ...]  # strokes in the syntax of `icons`, and their colour
 
 JOINERS = frozenset(
     ["\u200d", "\ufe0e", "\ufe0f", "\u20e3", *(chr(tone) for tone in range(0x1F3FB, 0x1F400))]
@@ -117,7 +117,7 @@ EMOJI: dict[str, Layers] = {
 
 
 def clusters(text: str) -> Iterator[str]:
-    """The emoji of a run; a joiner keeps its neighbours together; tones and selectors go."""
+    """Yield the emoji of a run. Joined sequences stay together; skin tones and selectors go."""
     cluster, joined = "", False
     for character in text:
         if cluster and not joined and character not in JOINERS:
@@ -132,7 +132,7 @@ def clusters(text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=512)
 def emoji_layers(cluster: str, size: int) -> tuple[tuple[NDArray[np.uint8], Color], ...]:
-    """Masks of `size` × `size` pixels with their colours, the lowest first."""
+    """Return (mask, colour) layers, bottom first; each mask is [size, size]."""
     return tuple((_mask(strokes, size), color) for strokes, color in EMOJI[cluster])
 
 

@@ -1,7 +1,6 @@
-"""Text as pictures: widths, wrapped lines and masks, each computed once and kept.
+"""Measures, wraps and rasterises text; every result is cached.
 
-Roboto draws what it can (`glyphs`), and that is all there is on most screens; text of other scripts
-goes to `world_text`.
+Text that Roboto covers (almost all text) goes to `glyphs`, text of other scripts to `world_text`.
 """
 
 from __future__ import annotations
@@ -19,20 +18,20 @@ ELLIPSIS = "…"
 
 @lru_cache(maxsize=65536)
 def text_width(text: str, of: Face) -> int:
-    """The width in units."""
+    """Return the width of a line in layout units."""
     return plain_width(text, of) if is_plain(text) else world_width(text, of)
 
 
 @lru_cache(maxsize=16384)
 def text_mask(text: str, of: Face, density: int = 1) -> Mask:
-    """A line of text, [line_height, width], each `density` times as many."""
+    """Return a line as a mask: [line_height, width], both times `density`."""
     line = plain_mask(text, of, density) if is_plain(text) else world_mask(text, of, density)
     line.flags.writeable = False
     return line
 
 
 def shorten(text: str, of: Face, width: int) -> str:
-    """The text, cut with an ellipsis where it would be wider than `width`."""
+    """Return the text, truncated with an ellipsis if it is wider than `width`."""
     if text_width(text, of) <= width:
         return text
     low, high = 0, len(text)
@@ -47,7 +46,7 @@ def shorten(text: str, of: Face, width: int) -> str:
 
 @lru_cache(maxsize=16384)
 def wrap(text: str, of: Face, width: int, max_lines: int = 99) -> tuple[str, ...]:
-    """The text as lines no wider than `width`; the last one cut where lines ran out."""
+    """Split a text into lines of at most `width`; truncate it at `max_lines`."""
     lines: list[str] = []
     for paragraph in text.split("\n"):
         lines.extend(_wrap_paragraph(paragraph, of, width))
@@ -67,7 +66,7 @@ def _wrap_paragraph(paragraph: str, of: Face, width: int) -> list[str]:
         if line:
             lines.append(line)
         line = word
-        while text_width(line, of) > width and len(line) > 1:  # one word wider than the line
+        while text_width(line, of) > width and len(line) > 1:  # split a word that is too wide
             cut = _fitting_prefix(line, of, width)
             lines.append(line[:cut])
             line = line[cut:]

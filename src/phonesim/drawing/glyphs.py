@@ -1,7 +1,7 @@
-"""Letters as pictures: one face of Roboto, its glyphs, and lines put together from them.
+"""Rasterises text in Roboto: a face, its glyphs, and lines assembled from them.
 
-The typeface is Roboto, from the package `font-roboto`, laid out by Pillow's own basic engine, so
-that the same text gives the same pixels on every machine.
+The typeface comes from the package `font-roboto` and is laid out by Pillow's basic engine, so the
+same text gives the same pixels on every machine.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ Mask = NDArray[np.uint8]  # [height, width]
 
 
 class Face:
-    """One size and weight of the typeface. Made by `face`, so equal faces are the same object."""
+    """One size and weight of the typeface. Use `face`: equal faces are then the same object."""
 
     __slots__ = ("ascent", "font", "line_height", "size", "weight")
 
@@ -40,7 +40,7 @@ def face(size: int, weight: Weight = "regular") -> Face:
 
 
 class Glyph(NamedTuple):
-    """One character as a mask, and where it stands on the line."""
+    """One character as a mask, with its offset on the line and its advance."""
 
     mask: Mask
     left: int
@@ -57,15 +57,15 @@ def glyph(character: str, of: Face) -> Glyph:
 
 
 def plain_width(text: str, of: Face) -> int:
-    """The width in pixels. The basic engine knows no kerning, so advances simply add up."""
+    """Return the width in pixels: the sum of the advances (the basic engine has no kerning)."""
     return sum(glyph(character, of).advance for character in text)
 
 
 def plain_mask(text: str, of: Face, density: int = 1) -> Mask:
-    """A line of text, put together from its characters: ten times faster than drawing it anew.
+    """Return a line as a mask, assembled from cached glyphs: ten times faster than drawing it.
 
-    [line_height, width], each `density` times as many; the larger letters share the very width that
-    the layout has given to the small ones, whose advances were rounded.
+    The shape is [line_height, width], both times `density`. The larger glyphs are
+    spread over the width that the layout computed from the rounded advances of the small ones.
     """
     fine = face(of.size * density, of.weight)
     width, height = max(1, density * plain_width(text, of)), density * of.line_height

@@ -1,6 +1,6 @@
-"""Strokes of the icons for things to do: system buttons, media, messages, files.
+"""Strokes of the icons for actions: system buttons, media, messages, files.
 
-The words are explained in `icons`.
+`icons` explains the syntax.
 """
 
 _SPEAKER = "shape 3.5 9.7 7 9.7 12 5.2 12 18.8 7 14.3 3.5 14.3"
@@ -47,7 +47,7 @@ ACTIONS: dict[str, str] = {
         "line 10 18 20 18"
     ),
     "power": "arc 12 13 7.5 -55 235; line 12 3.5 12 11.5",
-    # things done to an item
+    # actions on an item
     "settings": "disc 12 12 7; rays@4 12 12 6.5 8.2 8; cut disc 12 12 3.2",
     "edit": "loop 4 20 5 16 16 5 19 8 8 19; line 13.5 7.5 16.5 10.5",
     "trash": (
@@ -100,7 +100,7 @@ ACTIONS: dict[str, str] = {
         "line 4 8.5 4 4 8.5 4; line 15.5 4 20 4 20 8.5; line 20 15.5 20 20 15.5 20; "
         "line 8.5 20 4 20 4 15.5; line 4.5 12 19.5 12"
     ),
-    # telling
+    # notices
     "info": "ring 12 12 9; line 12 11.2 12 16.5; disc 12 7.5 1.4",
     "warning": "loop 12 4 21 19.5 3 19.5; line 12 10 12 13.8; disc 12 16.7 1.2",
     "error": "ring 12 12 9; line 12 7 12 12.8; disc 12 16.5 1.4",

@@ -1,6 +1,6 @@
 """Strokes of the icons that belong to the phone: calls, status bar, shade, keyboard, navigation.
 
-The words are explained in `icons`.
+`icons` explains the syntax.
 """
 
 _BATTERY = "box 9.5 2 14.5 5 .5;"

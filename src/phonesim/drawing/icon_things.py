@@ -1,6 +1,6 @@
 """Strokes of the icons for things: people, places, travel, shops, time, weather, home.
 
-The words are explained in `icons`.
+`icons` explains the syntax.
 """
 
 _CLOUD = (

@@ -1,13 +1,13 @@
-"""Icons, drawn by us on a 24 × 24 grid and kept as masks in any size.
+"""Icons drawn on a 24 × 24 grid and cached as masks in any size.
 
-An icon is a line of text in one of the tables (`icon_actions`, `icon_things`, `icon_phone`): it has
-strokes separated by semicolons, each a word of `STROKES` and its numbers in grid units:
+An icon is a line of text in one of the tables (`icon_actions`, `icon_things`, `icon_phone`):
+strokes separated by semicolons, each a key of `STROKES` and its numbers in grid units:
 
     line 5 12 19 12; ring 12 12 9; cut disc 12 12 3; curve@3 4 8 / 12 6 20 8
 
-`@3` sets the width of the stroke (2 otherwise), `cut` erases instead of inking, and in curves `/`
-makes the point before it a sharp corner. All strokes have round ends and lie on their centre line.
-A name nobody drew gets a neutral placeholder: an icon must never stop a phone.
+`@3` sets the stroke width (2 otherwise), `cut` erases instead of drawing, and in curves `/` makes
+the point before it a sharp corner. All strokes have round ends; coordinates are their centre line.
+An unknown name gives a neutral placeholder: a missing icon must never stop a phone.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from phonesim.drawing.icon_things import THINGS
 from phonesim.drawing.outlines import Point
 
 GRID = 24
-SCALE = 8  # drawn this much larger, then averaged down
-SMALL = 16  # pixels; up to here strokes are a little wider, to stay legible
+SCALE = 8  # drawn this many times larger, then averaged down
+SMALL = 16  # pixels; strokes of icons up to this size are a little wider, to stay legible
 
 ICONS: dict[str, str] = {**ACTIONS, **THINGS, **PHONE}
 PLACEHOLDER = "frame 4 4 20 20 3"
 
 
 class Pencil:
-    """Strokes and shapes in grid units (24 × 24)."""
+    """Draws strokes and shapes in grid units (24 × 24)."""
 
     def __init__(self, draw: ImageDraw.ImageDraw, boldness: float = 1.0) -> None:
         self._draw = draw
@@ -55,7 +55,7 @@ class Pencil:
         self._draw.polygon([(x * SCALE, y * SCALE) for x, y in points], fill=self.ink)
 
     def shape(self, points: list[Point]) -> None:
-        """A filled polygon with softened corners."""
+        """Fill a polygon with slightly rounded corners."""
         self.fill(points)
         self.width = min(self.width, 1.2)
         self.line(points, closed=True)
@@ -73,10 +73,10 @@ def _pairs(words: list[str]) -> list[Point]:
 
 
 def _bent(words: list[str], closed: bool) -> list[Point]:
-    """A smooth curve, in pieces that meet at the points followed by a slash."""
+    """Return a smooth curve with sharp corners at the points that a slash follows."""
     if "/" not in words:
         return outlines.smooth(_pairs(words), closed)
-    if closed:  # starts and ends at its first corner
+    if closed:  # rotate, so that the curve starts and ends at its first corner
         first = words.index("/")
         words = [*words[first - 2 :], *words[:first], "/"]
     curve: list[Point] = []
@@ -133,7 +133,7 @@ def draw_strokes(pencil: Pencil, strokes: str) -> None:
 
 @lru_cache(maxsize=2048)
 def icon_mask(name: str, size: int) -> NDArray[np.uint8]:  # [size, size]
-    """How much ink each pixel of the icon has. A size below one gives an empty mask."""
+    """Return the icon's coverage per pixel, 0 to 255. A size below one gives an empty mask."""
     if size < 1:
         return np.zeros((0, 0), dtype=np.uint8)
     image = Image.new("L", (GRID * SCALE, GRID * SCALE))

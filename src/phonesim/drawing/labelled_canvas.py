@@ -1,11 +1,11 @@
-"""A canvas that remembers what it drew: which letter, icon or control stands where.
+"""A canvas that also records what it drew: which letter, icon or control is where.
 
-It is what a model learns to read from: a coarse map of signs beside the pixels. A place of the map
-is 3 × 10 pixels; a line of text lies in the one row of places that is nearest to its middle, each
-letter at its own middle, and what is drawn over is gone. The number of a sign is the alphabet's:
-a letter is itself, an icon is "icon:name", a control what `Canvas.mark` calls it; "space" also ends
-every text, "other" stands for what the alphabet lacks. `STARTS` is added where a word, an icon or
-a control begins.
+The record is the ground truth from which a model learns to read: a coarse map of signs beside the
+pixels. A cell covers 3 × 10 pixels. A line of text fills the row of cells nearest to its middle,
+each letter at its own middle; drawing over a cell clears it. The alphabet maps names to numbers: a
+letter is named by itself, an icon "icon:name", a control by its `Canvas.mark`; "space" also ends
+every text, "other" is anything the alphabet lacks. `STARTS` is added where a word, an icon or a
+control begins.
 """
 
 from __future__ import annotations
@@ -21,15 +21,15 @@ from phonesim.drawing.canvas import Canvas, Mask
 from phonesim.drawing.colors import Color
 from phonesim.drawing.fonts import Face, glyph
 
-ACROSS = 3  # pixels: no letter of a readable size is narrower
-DOWN = 10  # pixels: no line is lower
+ACROSS = 3  # pixels per cell; no letter of a readable size is narrower
+DOWN = 10  # pixels per cell; no line of text is lower
 STARTS = 0x8000
 
 Signs = NDArray[np.uint16]  # [height / DOWN, width / ACROSS]
 
 
 class LabelledCanvas(Canvas):
-    """Draws as any canvas does, and keeps `signs`, 0 where there is none."""
+    """A canvas that also fills `signs`: one number per cell, 0 where there is none."""
 
     __slots__ = ("_alphabet", "signs")
 
@@ -87,7 +87,7 @@ class LabelledCanvas(Canvas):
         return top <= y < bottom and (not within or left <= x < right)
 
     def _forget(self, x: int, y: int, width: int, height: int) -> None:
-        """What has its middle in this region was drawn over."""
+        """Clear the cells whose middle lies in a region that was drawn over."""
         left, top, right, bottom = self.clip
         x0, x1 = max(x, left), min(x + width, right)
         y0, y1 = max(y, top), min(y + height, bottom)
@@ -102,7 +102,7 @@ class LabelledCanvas(Canvas):
 
 @lru_cache(maxsize=65536)
 def _places(text: str, of: Face, offset: int) -> tuple[tuple[int, str, bool], ...]:
-    """The column of each letter of a line that begins `offset` pixels into a place."""
+    """Return (column, name, starts a word) per letter of a line `offset` pixels into a cell."""
     places: list[tuple[int, str, bool]] = []
     at, fresh = offset, True
     for letter in text:

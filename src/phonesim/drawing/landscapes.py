@@ -1,4 +1,4 @@
-"""Ground, water, trees and stars: what wallpapers and photographs have in common."""
+"""Ground, water, trees and stars, shared by wallpapers and photographs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phonesim.drawing.outlines import Point
 
 
 def rolling(b: Brush, rng: random.Random, level: float, height: float) -> list[Point]:
-    """A soft skyline across the picture: three waves of random phase around `level`."""
+    """Return a soft skyline across the picture: three waves of random phase around `level`."""
     waves = [
         (height * share, rng.uniform(*length), rng.uniform(0, 6.28))
         for share, length in ((0.6, (70, 120)), (0.3, (35, 55)), (0.1, (14, 22)))
@@ -27,7 +27,7 @@ def rolling(b: Brush, rng: random.Random, level: float, height: float) -> list[P
 def jagged(
     b: Brush, rng: random.Random, level: float, height: float, step: float = 5.0
 ) -> list[Point]:
-    """A rocky skyline across the picture: peaks of random height at and above `level`."""
+    """Return a rocky skyline across the picture: peaks of random height at and above `level`."""
     points, high = [], False
     x = b.left - step
     while x < b.right + 2 * step:
@@ -38,7 +38,7 @@ def jagged(
 
 
 def _roughened(points: list[Point], rng: random.Random, amount: float) -> list[Point]:
-    """The same line with every piece broken in two, twice, the middles moved a little."""
+    """Split every segment of a line in two, twice, and shift the midpoints a little."""
     for size in (amount, amount / 2):
         rough = [points[0]]
         for (ax, ay), (bx, by) in itertools.pairwise(points):
@@ -54,7 +54,7 @@ def _steps(b: Brush, step: float) -> list[float]:
 
 
 def stars(b: Brush, rng: random.Random, count: int, foot: float) -> None:
-    """Small lights between the top of the picture and `foot`."""
+    """Draw small lights between the top of the picture and `foot`."""
     for _ in range(count):
         x, y = rng.uniform(b.left, b.right), rng.uniform(b.top, foot)
         size, share = rng.choice((0.25, 0.35, 0.5)), rng.uniform(0.35, 1.0)
@@ -64,7 +64,7 @@ def stars(b: Brush, rng: random.Random, count: int, foot: float) -> None:
 def pines(
     b: Brush, rng: random.Random, level: float, size: tuple[float, float], ink: Color, gap: float
 ) -> None:
-    """A row of fir trees standing on `level`."""
+    """Draw a row of fir trees standing on `level`."""
     x = b.left - gap
     while x < b.right + gap:
         pine(b, x, level + rng.uniform(-1, 1), rng.uniform(*size), ink)
@@ -74,7 +74,7 @@ def pines(
 def wooded(
     b: Brush, rng: random.Random, line: list[Point], size: tuple[float, float], ink: Color
 ) -> None:
-    """Groups of fir trees along a skyline, to be drawn before the hill they stand on."""
+    """Draw groups of fir trees along a skyline. Call it before drawing the hill below them."""
     for x, y in line:
         if rng.random() < 0.45:
             pine(b, x + rng.uniform(-1, 1), y + 1.2, rng.uniform(*size), ink)
@@ -91,7 +91,7 @@ def pine(b: Brush, x: float, foot: float, height: float, ink: Ink) -> None:
 
 
 def tree(b: Brush, x: float, foot: float, height: float, leaves: Color) -> None:
-    """A round leafy tree."""
+    """Draw a round leafy tree."""
     b.line([(x, foot), (x, foot - height * 0.5)], (92, 66, 48), height * 0.08)
     for dx, dy, r, share in ((-0.16, 0.5, 0.2, 0.18), (0.17, 0.52, 0.2, 0.1), (0, 0.7, 0.26, 0.0)):
         ink = mixed(leaves, (20, 40, 30), share)
@@ -102,7 +102,7 @@ def tree(b: Brush, x: float, foot: float, height: float, leaves: Color) -> None:
 
 
 def ripples(b: Brush, rng: random.Random, top: float, color: Color, count: int, x: float) -> None:
-    """Glitter on water: short strokes around `x` that grow and spread towards the viewer."""
+    """Draw glitter on water: short strokes around `x` that widen and spread towards the viewer."""
     for _ in range(count):
         depth = rng.random()
         y = top + (b.bottom - top) * depth**1.4

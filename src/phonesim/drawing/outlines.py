@@ -1,7 +1,7 @@
-"""Outlines as lists of points: arcs, round-cornered boxes and smooth curves.
+"""Outlines as lists of points: arcs, rounded boxes and smooth curves.
 
-Icons and pictures are made of these. Points are rounded to a thousandth of a unit, so that the last
-bit of a cosine, which differs between machines, never decides about a pixel.
+Icons and pictures are made of these. Points are rounded to a thousandth of a unit: the last bit of
+a cosine differs between machines and must never decide about a pixel.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Point = tuple[float, float]
 def arc(
     x: float, y: float, wide: float, high: float, start: float, end: float, steps: int = 0
 ) -> list[Point]:
-    """Part of an ellipse with radii `wide` and `high`; degrees, clockwise from three o'clock."""
+    """Return an elliptical arc with radii `wide`, `high`; degrees, clockwise from three o'clock."""
     steps = steps or max(6, math.ceil(abs(end - start) / 9))
     angles = (math.radians(start + (end - start) * i / steps) for i in range(steps + 1))
     return [(round(x + wide * math.cos(a), 3), round(y + high * math.sin(a), 3)) for a in angles]
@@ -39,7 +39,7 @@ def rounded_box(left: float, top: float, right: float, bottom: float, corner: fl
 
 
 def regular(x: float, y: float, radii: Sequence[float], corners: int, turn: float) -> list[Point]:
-    """A polygon around a centre whose corners take the radii in turn: two of them give a star."""
+    """Return a polygon whose corners cycle through the radii: two radii give a star."""
     points = []
     for i in range(corners):
         radius = radii[i % len(radii)]
@@ -48,7 +48,7 @@ def regular(x: float, y: float, radii: Sequence[float], corners: int, turn: floa
 
 
 def smooth(points: Sequence[Point], closed: bool = False, steps: int = 8) -> list[Point]:
-    """A curve through all points (Catmull–Rom)."""
+    """Return a curve through all points (Catmull–Rom)."""
     if len(points) < 3:
         return list(points)
     last = len(points) - 1
@@ -63,7 +63,7 @@ def smooth(points: Sequence[Point], closed: bool = False, steps: int = 8) -> lis
 
 
 def _between(four: Sequence[Point], t: float) -> Point:
-    """The point a share `t` of the way from the second to the third of four neighbours."""
+    """Interpolate between the second and the third of four neighbours, at t in [0, 1]."""
     weights = (
         ((2 - t) * t - 1) * t / 2,
         ((3 * t - 5) * t * t + 2) / 2,
@@ -76,7 +76,7 @@ def _between(four: Sequence[Point], t: float) -> Point:
 
 
 def turned(points: Sequence[Point], degrees: float, x: float, y: float) -> list[Point]:
-    """The points turned clockwise around a centre."""
+    """Return the points rotated clockwise around (x, y)."""
     cos, sin = math.cos(math.radians(degrees)), math.sin(math.radians(degrees))
     return [
         (

@@ -1,4 +1,4 @@
-"""Scenes under the sky: land, water, streets and the things that stand there."""
+"""Outdoor scenes for photographs: land, water, streets and the things in them."""
 
 from __future__ import annotations
 

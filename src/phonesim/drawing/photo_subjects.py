@@ -1,4 +1,4 @@
-"""Scenes with one subject: people, animals, food, flowers, papers."""
+"""Scenes for photographs with one subject: people, animals, food, flowers, papers."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phonesim.drawing.portraits import draw_person
 
 
 def _blurred(b: Brush, rng: random.Random, color: Color) -> None:
-    """A background out of focus."""
+    """Draw a background out of focus."""
     b.band(b.top, b.bottom, fade(lighter(color, 0.25), darker(color, 0.25)))
     for _ in range(14):
         x, y = rng.uniform(b.left, b.right), rng.uniform(b.top, b.bottom)

@@ -1,4 +1,4 @@
-"""What scenes of photographs share: their shape, and the light of the day."""
+"""Shared by all photograph scenes: the type of a scene, and colours of sky, people and things."""
 
 from __future__ import annotations
 

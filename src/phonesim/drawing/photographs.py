@@ -1,8 +1,8 @@
-"""Photographs that nobody took: small scenes drawn from a word, with the grain of a camera.
+"""Invented photographs: small scenes chosen by a word, with a camera's grain and vignette.
 
-The first known word of the name picks the scene ("beach 3" and "Beach party" are both at the
-beach); a name without one gets a scene of its own choosing. The rest is chance, seeded by the name:
-light, colours, places of things. Two names give two pictures, one name always the same.
+The first known word of the name picks the scene ("beach 3" and "Beach party" both show the beach);
+a name without a known word gets a scene by its hash. An rng seeded with the name decides light,
+colours and positions: different names give different pictures, one name always the same.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ def _words(name: str) -> list[str]:
 
 
 def scene_of(name: str) -> str:
-    """Which scene a name stands for."""
+    """Return the key in `SCENES` that a name stands for."""
     for word in _words(name):
         if word in SCENES:
             return word
@@ -65,7 +65,7 @@ def draw_photograph(name: str, width: int, height: int) -> Pixels:
 
 
 def _grain(pixels: Pixels, seed: int) -> Pixels:
-    """Corners a little darker and a little noise, as a lens and a sensor would have it."""
+    """Add a vignette and a little noise, as a lens and a sensor would."""
     height, width, _ = pixels.shape
     across = (2 * np.arange(width) - width + 1) ** 2 * 256 // max(1, width * width)
     down = (2 * np.arange(height) - height + 1) ** 2 * 256 // max(1, height * height)

@@ -1,6 +1,6 @@
-"""Keeps what was drawn last, up to a number of bytes.
+"""A least-recently-used cache of drawn pictures, bounded in bytes.
 
-Pictures differ in size by a factor of a thousand, so a bound on their count would say little.
+`functools.lru_cache` bounds the count, but pictures differ in size by a factor of a thousand.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from distrl.records import Pixels
 
 
 class PictureCache:
-    """The least recently used picture goes first. A larger one than all the room is not kept."""
+    """Evicts the least recently used picture; never stores one above `max_bytes`."""
 
     def __init__(self, max_bytes: int) -> None:
         self._max_bytes = max_bytes
@@ -23,7 +23,7 @@ class PictureCache:
         return len(self._kept)
 
     def get(self, key: Hashable, draw: Callable[[], Pixels]) -> Pixels:
-        """The picture of that key: the one that was kept, or a new one."""
+        """Return the cached picture of that key, or call `draw` and cache its result."""
         kept = self._kept.get(key)
         if kept is not None:
             self._kept.move_to_end(key)

@@ -1,10 +1,10 @@
-"""Pictures drawn by us from a key: wallpapers, photographs, portraits, covers, dishes, products.
+"""Pictures drawn from a key: wallpapers, photographs, portraits, covers, dishes, products.
 
 A key is "kind:rest", for example "wallpaper:lake", "photo:beach 3", "portrait:Ada",
 "cover:Low Tide", "dish:Ramen", "product:mug:red:7" or "banner:spring". The same key and size give
-the same pixels in every process on every machine. A kind nobody knows gives a neutral gradient and
-a size below one an empty picture: a picture must never stop a phone. It is shared by all phones, so
-it is read-only.
+the same pixels in every process on every machine. An unknown kind gives a neutral gradient and a
+size below one an empty picture: a picture must never stop a phone. All phones of a process share
+a picture, so it is read-only.
 """
 
 from __future__ import annotations
@@ -44,14 +44,14 @@ KINDS: dict[str, Callable[[str, int, int], Pixels]] = {
 }
 
 
-# Shared by all phones of the process, one for each density: fine pictures are large.
+# Shared by all phones of the process. One cache per density, because dense pictures are large.
 _CACHES = {
     density: PictureCache(max_bytes=size * 2**20) for density, size in ((1, 64), (2, 192), (3, 384))
 }
 
 
 def picture(key: str, width: int, height: int, density: int = 1) -> Pixels:
-    """The picture of that key, `width` × `height` units. The same key always gives the same."""
+    """Return the picture of that key, `width` × `height` layout units, drawn or from the cache."""
     wide, high = width * density, height * density
     return _CACHES[density].get((key, wide, high), lambda: _draw(key, wide, high))
 

@@ -1,4 +1,4 @@
-"""Portraits for contacts and accounts: simple drawn people, one for each name."""
+"""Portraits for contacts and accounts: simply drawn people, one for each name."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def draw_portrait(name: str, width: int, height: int) -> Pixels:
 
 
 def draw_person(b: Brush, rng: random.Random) -> None:
-    """Head and shoulders, in the middle of the picture."""
+    """Draw head and shoulders in the middle of the picture."""
     skin, hair, cloth = rng.choice(SKIN), rng.choice(HAIR), rng.choice(CLOTHES)
     style = rng.choice(STYLES)
     _hair_behind(b, style, hair)

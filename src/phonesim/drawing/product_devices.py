@@ -19,7 +19,7 @@ from phonesim.drawing.product_tones import (
     Tones,
 )
 
-HILLS: Color = (44, 50, 110)  # on the screens
+HILLS: Color = (44, 50, 110)  # drawn on the screens
 
 
 def _headphones(b: Brush, t: Tones) -> None:
@@ -88,7 +88,7 @@ def _keyboard(b: Brush, t: Tones) -> None:
         b.box(5, 31, 95, 69, t.face, 5)
         for row in range(4):
             for column in range(10):
-                if row < 3 or column not in (2, 3, 4, 5, 6):  # the space bar is there
+                if row < 3 or column not in (2, 3, 4, 5, 6):  # leaves room for the space bar
                     x, y = 9 + column * 8.25 + row % 2, 35 + row * 8
                     _key(b, t, x, y, 6.8, (row, column) in ((0, 0), (2, 9)))
         _key(b, t, 26.5, 59, 39.8, False)

@@ -1,4 +1,4 @@
-"""Drawings of products to wear, to play with and to take outside."""
+"""Drawings of products to wear, to play with and to use outdoors."""
 
 from __future__ import annotations
 
@@ -169,7 +169,7 @@ def _umbrella(b: Brush, t: Tones) -> None:
 
 
 def _rib(x: float) -> list[Point]:
-    """From the tip of the umbrella down to its edge."""
+    """Return a rib of the umbrella, from its tip down to its edge."""
     return arc(50, 53, abs(x - 50), 40, 270, 180 if x < 50 else 360)
 
 

@@ -1,4 +1,4 @@
-"""The shades a product is painted with, and the materials many products share."""
+"""The shades a product is painted with, and the materials that many products share."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from phonesim.drawing.colors import Blend, Color, darker, fade, fade_across, lig
 
 @dataclass(frozen=True, slots=True)
 class Tones:
-    """One colour in the light and in the shade, a second colour, and a small number to vary by."""
+    """A colour in light and in shade, a second colour, and a small number that varies details."""
 
     base: Color
     light: Color
     dark: Color
     deep: Color
     accent: Color
-    tube: Blend  # round, lit from the left
-    face: Blend  # flat, lit from above
+    tube: Blend  # for round things, lit from the left
+    face: Blend  # for flat things, lit from above
     kind: int
 
     @classmethod

@@ -1,7 +1,7 @@
 """Pictures of things to buy, by category and colour, on a light background with a soft shadow.
 
-The key is "CATEGORY:COLOUR:SEED"; the seed moves small details (backdrop, second colour, mirror).
-A category nobody drew is a parcel.
+The key is "CATEGORY:COLOUR:SEED"; the seed varies small details (backdrop, second colour, mirror).
+An unknown category gives a parcel.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def draw_product(name: str, width: int, height: int) -> Pixels:
     base = COLORS.get(color) or COLORS[rng.choice(list(COLORS))]
     accent = rng.choice([name for name in ACCENTS if name != color])
     backdrop = rng.choice(BACKDROPS)
-    if color == "white":  # pale things need something to stand out from
+    if color == "white":  # pale products need a contrasting backdrop
         backdrop = (221, 228, 236)
     brush = Brush(width, height, backdrop)
     brush.glow(50, 88, 46, 9, (96, 100, 112), 0.45)

@@ -1,9 +1,8 @@
-"""Which script a text is written in, and a line of it as runs, from left to right as one sees them.
+"""Splits a line of text into runs of one script, in the order they appear on the screen.
 
-Roboto has Latin, Greek and Cyrillic; what it lacks is told apart here. Text that runs from right to
-left is put into the order of the screen by the Unicode bidirectional algorithm (`python-bidi`, from
-the extra `world`); without that package each run is right in itself, and the runs follow each other
-from left to right.
+Roboto covers Latin, Greek and Cyrillic; `RANGES` lists the other scripts. Right-to-left text is
+reordered by the Unicode bidirectional algorithm (`python-bidi`, from the extra `world`). Without
+that package each run is correct in itself, but the runs follow each other from left to right.
 """
 
 from __future__ import annotations
@@ -34,7 +33,7 @@ RANGES: tuple[tuple[int, int, Script], ...] = (
     (0xFB50, 0xFDFF, "arabic"),
     (0xFE30, 0xFE4F, "cjk"),
     (0xFE70, 0xFEFE, "arabic"),
-    (0xFF00, 0xFFEF, "cjk"),  # full and half widths
+    (0xFF00, 0xFFEF, "cjk"),  # full-width and half-width forms
     (0x1F000, 0x1FAFF, "emoji"),
     (0x20000, 0x3FFFF, "cjk"),
 )
@@ -44,7 +43,7 @@ _MIRRORED = str.maketrans("()[]{}<>«»", ")(][}{><»«")
 
 
 class Run(NamedTuple):
-    """Characters of one script, in the order they are read."""
+    """Consecutive characters of one script, in reading order."""
 
     text: str
     script: Script
@@ -52,12 +51,12 @@ class Run(NamedTuple):
 
 
 def is_plain(text: str) -> bool:
-    """Whether Roboto alone draws it."""
+    """Return whether Roboto alone can draw the text."""
     return text.isascii() or _WORLD.search(text) is None
 
 
 def starts_right(text: str) -> bool:
-    """Whether the first letter with a direction runs from right to left: so does the paragraph."""
+    """Return whether the paragraph runs right to left: its first letter with a direction does."""
     if text.isascii():
         return False
     directions = (unicodedata.bidirectional(character) for character in text)
@@ -71,7 +70,7 @@ def script_of(character: str) -> Script:
 
 @lru_cache(maxsize=4096)
 def runs(text: str) -> tuple[Run, ...]:
-    """The line in runs, the leftmost first."""
+    """Split a line into runs, the leftmost first."""
     characters = list(zip(text, _scripts(text), _levels(text), strict=True))
     found = []
     for (script, level), part in groupby(characters, key=lambda item: item[1:]):
@@ -80,7 +79,7 @@ def runs(text: str) -> tuple[Run, ...]:
 
 
 def _scripts(text: str) -> list[Script]:
-    """A mark, a joiner or a skin tone belongs to the character before it."""
+    """Return the script of each character; combining marks and joiners take the previous one's."""
     scripts: list[Script] = []
     for character in text:
         joins = character in JOINERS or unicodedata.combining(character)
@@ -89,7 +88,7 @@ def _scripts(text: str) -> list[Script]:
 
 
 def _levels(text: str) -> list[int]:
-    """The embedding level of each character: odd ones run from right to left."""
+    """Return the embedding level of each character; odd levels run from right to left."""
     if not any(script_of(character) in RIGHT_TO_LEFT for character in text):
         return [0] * len(text)
     try:
@@ -100,7 +99,7 @@ def _levels(text: str) -> list[int]:
     storage["base_level"] = algorithm.get_base_level(text)
     storage["base_dir"] = ("L", "R")[storage["base_level"]]
     algorithm.get_embedding_levels(text, storage)
-    characters = list(storage["chars"])  # explicit marks are dropped from the storage later on
+    characters = list(storage["chars"])  # includes explicit marks, which the next steps drop
     algorithm.explicit_embed_and_overrides(storage)
     algorithm.resolve_weak_types(storage)
     algorithm.resolve_neutral_types(storage, False)
@@ -109,7 +108,7 @@ def _levels(text: str) -> list[int]:
 
 
 def _reordered(levelled: Sequence[tuple[Run, int]]) -> list[Run]:
-    """Rule L2: from the highest level down to the lowest odd one, turn what lies at it around."""
+    """Apply rule L2: from the highest level down to 1, reverse every stretch at or above it."""
     order = list(levelled)
     for level in range(max((depth for _, depth in order), default=0), 0, -1):
         start = 0
@@ -123,7 +122,7 @@ def _reordered(levelled: Sequence[tuple[Run, int]]) -> list[Run]:
 
 
 def _mirrored(run: Run) -> Run:
-    """Roboto draws what it gets from left to right: turn it around here."""
+    """Reverse a right-to-left Roboto run, since Roboto is always drawn from left to right."""
     if run.right_to_left and run.script == "roboto":
         return Run(run.text[::-1].translate(_MIRRORED), run.script, False)
     return run

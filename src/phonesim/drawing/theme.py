@@ -1,4 +1,4 @@
-"""How the phone looks and speaks: colours, faces, layout variant, language; from a few choices."""
+"""How the phone looks: colours, faces, layout variant and language, derived from a few settings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FONT_SCALES = (0.9, 1.0, 1.15, 1.3)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Theme:
-    """Colours by role and faces by role. `cards`, `centred` and `floating` are layout variants."""
+    """Colours and faces by role. `cards`, `centred` and `floating` are layout variants."""
 
     dark: bool
     page: Color  # behind everything
@@ -45,7 +45,7 @@ class Theme:
     tiny: Face
     cards: bool  # list rows as cards instead of plain rows with lines
     centred: bool  # titles in the middle of the bar
-    floating: bool  # a page's main action floats; otherwise it stands in the bar
+    floating: bool  # a page's main action floats; otherwise it is in the bar
     row_pad: int  # pixels above and below the text of a list row
     language: Language
 
@@ -54,7 +54,7 @@ class Theme:
 def theme(
     dark: bool, accent: str, font_scale: float, variant: int, speaks: str = "English"
 ) -> Theme:
-    """The theme of those choices. `variant` in 0..7 switches cards, centred and floating."""
+    """Return the theme of the settings. Bits of `variant`, 0..7: cards, centred, not floating."""
     base = ACCENTS[accent]
     cards = bool(variant & 1)
     page = (18, 19, 22) if dark else (241, 243, 247) if cards else (250, 250, 252)

@@ -22,14 +22,14 @@ from phonesim.drawing.outlines import oval
 
 
 class Wallpaper:
-    """A brush, a source of chance, and the height of the picture in shares of one."""
+    """What a wallpaper is drawn with: a brush, a seeded rng, and the conversion of heights."""
 
     def __init__(self, name: str, width: int, height: int, background: Blend) -> None:
         self.brush = Brush(width, height, background)
         self.rng = random.Random(f"wallpaper/{name}")
 
     def at(self, share: float) -> float:
-        """The unit at that share of the way down."""
+        """Return the y coordinate, in brush units, at that share of the way down."""
         return self.brush.top + share * (self.brush.bottom - self.brush.top)
 
     def tall(self, share: float) -> float:
@@ -75,7 +75,7 @@ def _aurora(w: Wallpaper) -> None:
         ((36, 170, 150), 0.34, 2.6),
         ((70, 220, 150), 0.46, 5.2),
     ):
-        for step in range(-3, 29):  # a curtain of soft rays along a wave
+        for step in range(-3, 29):  # a curtain of soft rays that follows a wave
             x, bright = step * 4.0, 0.20 + 0.12 * math.sin(step * 1.1 + phase)
             y = w.at(level) + 7 * math.sin(step * 0.24 + phase) + 3 * math.sin(step * 0.53)
             b.glow(x, y - w.tall(0.07), 6, w.tall(0.17), color, bright)
@@ -86,7 +86,7 @@ def _aurora(w: Wallpaper) -> None:
 
 
 def _paper(w: Wallpaper) -> None:
-    """Sheets of cut paper, each with the shadow it throws on the one behind."""
+    """Draw sheets of cut paper, each casting a shadow on the one behind."""
     b = w.brush
     inks: tuple[Color, ...] = (
         (34, 92, 116),
@@ -141,7 +141,7 @@ def _night(w: Wallpaper) -> None:
 
 
 def _bloom(w: Wallpaper) -> None:
-    """Three large flowers, petal over petal."""
+    """Draw three large flowers, petal over petal."""
     b = w.brush
     flowers = (
         (88, w.at(0.22), 34, (132, 60, 128)),
@@ -163,7 +163,7 @@ def _bloom(w: Wallpaper) -> None:
 
 
 def _slate(w: Wallpaper) -> None:
-    """Folded planes of dark stone with one warm edge of light."""
+    """Draw folded planes of dark stone with one warm edge of light."""
     b = w.brush
     bands = 6
     for index in range(bands):

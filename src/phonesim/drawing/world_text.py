@@ -1,8 +1,8 @@
 """Text that Roboto cannot draw: Chinese, Japanese and Korean, Arabic, Hebrew, Devanagari, emoji.
 
-Fonts come from packages (the extra `world`), shaping from Pillow's Raqm engine, the order of the
-screen from `scripts`. Where a font is missing, a character is a box with its code point in it, and
-the log says once what to install: a text must never stop a phone.
+Fonts come from packages (the extra `world`), shaping from Pillow's Raqm engine, visual order from
+`scripts`. A character without a font becomes a box with its code point, and the log says once what
+to install: a text must never stop a phone.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ FONTS: dict[Script, tuple[str, str]] = {  # package, file
     "hebrew": ("fontpkg_heebo", "files/Heebo[wght].ttf"),
     "devanagari": ("fontpkg_noto_sans_devanagari", "files/NotoSansDevanagari[wdth,wght].ttf"),
 }
-SIMPLIFIED_CHINESE = 2  # in the collection of CJK fonts; all four have every character
+SIMPLIFIED_CHINESE = 2  # index into the font collection; all four fonts have every character
 WEIGHTS = {"regular": 400, "medium": 500, "bold": 700}
-EMOJI_SIZE = 1.2  # of the letters beside it
+EMOJI_SIZE = 1.2  # relative to the letters beside it
 BOX = 1.0
 
 
 class PlacedEmoji(NamedTuple):
-    """An emoji that we draw: where it begins on the line, and how large it is, in units."""
+    """An emoji that we have a drawing of, with its place on the line and its size in units."""
 
     cluster: str
     left: int
@@ -44,7 +44,7 @@ class PlacedEmoji(NamedTuple):
 
 
 def missing_fonts() -> list[str]:
-    """What `pip install distrl[world]`, or libfribidi, would bring; empty where all is there."""
+    """Return what `pip install distrl[world]` or libfribidi would add; empty if all is there."""
     lacking = [package for package, file in FONTS.values() if _path(package, file) is None]
     return lacking if features.check("raqm") else [*lacking, "Raqm in Pillow (libfribidi0)"]
 
@@ -60,7 +60,7 @@ def _path(package: str, file: str) -> Path | None:
 
 @cache
 def _font(script: Script, of: Face) -> ImageFont.FreeTypeFont | None:
-    """The font of a script in the size and weight of a face; None where it is not installed."""
+    """Return the font of a script in a face's size and weight; None if it is not installed."""
     place = FONTS.get(script)
     path = _path(*place) if place else None
     if path is None:
@@ -121,7 +121,7 @@ def _box_size(of: Face) -> int:
 
 @lru_cache(maxsize=4096)
 def world_mask(text: str, of: Face, density: int) -> Mask:
-    """The line as a mask; emoji are left out of it (`emoji_in`): they have colours of their own."""
+    """Return the line as a mask without emoji: those have their own colours (see `emoji_in`)."""
     width = max(1, density * world_width(text, of))
     line = np.zeros((density * of.line_height, width), dtype=np.uint8)
     at = 0
@@ -159,7 +159,7 @@ def _draw_boxes(room: Mask, run: Run, of: Face, density: int) -> None:
 
 @lru_cache(maxsize=1024)
 def _box(code: int, of: Face, density: int) -> Mask:
-    """A frame with the code point in two rows of figures."""
+    """Return a frame with the code point in two rows of hexadecimal digits."""
     side, rim = _box_size(of) * density - density, density
     box = np.zeros((of.ascent * density, side), dtype=np.uint8)
     box[...] = 255
@@ -173,7 +173,7 @@ def _box(code: int, of: Face, density: int) -> Mask:
 
 
 def _stamp(room: Mask, mask: Mask, left: int, top: int) -> None:
-    """Ink from a mask, as far as it lies in the room."""
+    """Draw a mask into `room`, clipped to its bounds."""
     x, y = max(0, left), max(0, top)
     part = mask[y - top :, x - left :]
     place = room[y : y + part.shape[0], x : x + part.shape[1]]
@@ -182,7 +182,7 @@ def _stamp(room: Mask, mask: Mask, left: int, top: int) -> None:
 
 @lru_cache(maxsize=4096)
 def emoji_in(text: str, of: Face) -> tuple[PlacedEmoji, ...]:
-    """The emoji of a line that we have drawings of."""
+    """Return the emoji of a line that we have drawings of."""
     found, at, size = [], 0, round(EMOJI_SIZE * of.size)
     for run in runs(text):
         for cluster in clusters(run.text) if run.script == "emoji" else ():

@@ -1,1 +1,1 @@
-"""The languages that the phone speaks: a folder of TOML files for each (docs/languages.md)."""
+"""The languages that the phone speaks: one folder of TOML files each (docs/languages.md)."""

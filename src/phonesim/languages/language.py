@@ -1,16 +1,16 @@
-"""One language: its words for our English ones, and how it writes numbers, money, dates and times.
+"""One language: translations of our English texts, and formats of numbers, money, dates and times.
 
-`Language.tr` looks an English text up in the TOML files of the language's folder, and returns the
-text itself where there is nothing: what nobody has translated stays English, and on an English
-phone every text is the same object as before. A text with holes is translated first and
-filled afterwards: `tr("About {count} hours left", count=3)`. Where one English word means two
-things, the key says which after a bar, `tr("Open|network")`; English has an entry for those alone.
+`Language.tr` looks an English text up in the TOML files of the language's folder and returns the
+text itself if it is not there: what nobody has translated stays English, and on an English phone
+every text is the identical object. A text with placeholders is translated first and filled
+afterwards: `tr("About {count} hours left", count=3)`. Where one English word means two things, a
+bar in the key says which: `tr("Open|network")`; the English files contain only such keys.
 
 Facts keep English words (an app's name, a setting's value); only what is shown is translated, so
-judges need to know nothing of languages.
+judges do not depend on the language.
 
-Babel would give formats for every locale there is; for the few that have words it is tens of MB
-that change with each release, and the phone's pixels must not.
+Why not Babel: it has formats for every locale, but we need only the few languages with
+translations. It is tens of MB that change with each release, and the phone's pixels must not.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 DateStyle = Literal["full", "medium", "short", "numeric", "month", "day", "day_year"]
 
-# By the name that Settings keeps; what stands here has a folder. All others are shown in English.
+# Name in Settings -> folder. Languages that are not listed here are shown in English.
 FOLDERS: Mapping[str, str] = {
     "English": "english",
     "German": "german",
@@ -36,7 +36,7 @@ FOLDERS: Mapping[str, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Formats:
-    """How a language writes figures. Patterns have holes in braces, named as in `Language`."""
+    """How a language writes figures. Patterns have `str.format` placeholders, as commented."""
 
     decimal: str
     group: str
@@ -53,23 +53,23 @@ class Formats:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Language:
-    """Words and formats. Made by `language`, so the same name gives the same object."""
+    """Translations and formats. Made by `language`, so the same name gives the same object."""
 
     name: str
     words: Mapping[str, str]
     formats: Formats
 
     def tr(self, text: str, **values: object) -> str:
-        """The text in this language, its holes filled with the values."""
+        """Return the text in this language, with its placeholders filled."""
         translated = self.words.get(text, text)
         return translated.format(**values) if values else translated
 
     def plural(self, one: str, many: str, count: int, **values: object) -> str:
-        """`one` for a count of one, else `many`; both may have a hole {count}."""
+        """Translate `one` if `count` is 1, else `many`; both may contain {count}."""
         return self.tr(one if count == 1 else many, count=count, **values)
 
     def number(self, value: float, places: int = 0) -> str:
-        """1,234.5 in English, 1.234,5 in German."""
+        """Format a number: 1,234.5 in English, 1.234,5 in German."""
         formats = self.formats
         return f"{value:,.{places}f}".translate(
             {ord(","): formats.group, ord("."): formats.decimal}
@@ -79,12 +79,14 @@ class Language:
         return self.formats.percent.format(number=self.number(100 * share))
 
     def money(self, amount: float, symbol: str = "€", places: int = 2) -> str:
-        """€1,234.50 in English, 1.234,50 € in German. The sign stands before all of it."""
+        """Format an amount: €1,234.50 in English, 1.234,50 € in German. The minus sign is first."""
         shown = self.formats.money.format(amount=self.number(abs(amount), places), symbol=symbol)
         return f"-{shown}" if round(amount, places) < 0 else shown
 
     def date(self, day: dt.date, style: DateStyle = "full") -> str:
-        """full: Monday, 5 January · medium: Mon, 5 Jan · short: 5 Jan · numeric: 05/01/2026 ·
+        """Format a date. English examples of the styles:
+
+        full: Monday, 5 January · medium: Mon, 5 Jan · short: 5 Jan · numeric: 05/01/2026 ·
         month: January 2026 · day: Monday 5 January · day_year: Monday 5 January 2026.
         """
         formats = self.formats
@@ -99,7 +101,7 @@ class Language:
         )
 
     def time(self, moment: dt.time | dt.datetime, use_24_hour: bool = True) -> str:
-        """13:05, or 1:05 PM."""
+        """Format a time: 13:05, or 1:05 PM."""
         if use_24_hour:
             return f"{moment.hour:02}:{moment.minute:02}"
         return self.formats.twelve_hours.format(
@@ -111,7 +113,7 @@ class Language:
 
 @cache
 def language(name: str) -> Language:
-    """The language that Settings calls so; English words and formats where we have none."""
+    """Return the language of that name in Settings; without a folder, English texts and formats."""
     folder = FOLDERS.get(name, FOLDERS["English"])
     words: dict[str, str] = {}
     formats: dict[str, Any] = {}
@@ -124,6 +126,6 @@ def language(name: str) -> Language:
 
 
 def _formats(table: dict[str, Any]) -> Formats:
-    """TOML has lists where a frozen record has tuples."""
+    """Build `Formats` from a TOML table, with tuples in place of lists."""
     read: dict[str, Any] = {k: tuple(v) if isinstance(v, list) else v for k, v in table.items()}
     return Formats(**read)

@@ -1,7 +1,7 @@
-"""What an English text of the phone looks like in every language that we have.
+"""Translations of an English text of the phone into every language that we have.
 
-Scripts name things by their English labels; `forms` lets them find the same things on a phone that
-speaks another language.
+Scripts name elements by their English labels; `forms` lets them find the same elements on a phone
+that speaks another language.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ TIME = re.compile(r"\b(\d{1,2}):(\d\d) (AM|PM)\b")
 
 @lru_cache(maxsize=4096)
 def forms(text: str) -> frozenset[str]:
-    """The text itself and its translations; what was filled into its holes is translated too.
+    """Return the text and its translations, with values in placeholders translated, too.
 
-    Amounts such as $12.50 and times such as 7:05 PM are written as each language does.
+    Amounts such as $12.50 and times such as 7:05 PM are reformatted for each language.
     """
     found = {text}
     for name in FOLDERS:
@@ -31,9 +31,9 @@ def forms(text: str) -> frozenset[str]:
 
 
 def filled(of: Language, text: str, keys: Iterable[str]) -> str:
-    """An English text in this language, if it is one of `keys` with its holes filled.
+    """Translate an English text that is one of `keys` with its placeholders filled.
 
-    For texts that were stored as facts, and so in English, before it was known who would read them.
+    For texts that were stored as facts in English. Any other text is returned unchanged.
     """
     for key in keys:
         match = _holes(key).fullmatch(text)
@@ -43,7 +43,7 @@ def filled(of: Language, text: str, keys: Iterable[str]) -> str:
 
 
 def figures_in(of: Language, text: str) -> str:
-    """The text with its amounts and times as the language writes them."""
+    """Return the text with its amounts and times in the language's formats."""
 
     def moment(found: re.Match[str]) -> str:
         hour = int(found[1]) % 12 + 12 * (found[3] == "PM")
@@ -67,7 +67,7 @@ def _forms_in(of: Language, text: str) -> Iterator[str]:
 
 @lru_cache(maxsize=4096)
 def _holes(key: str) -> re.Pattern[str]:
-    """A pattern of the English texts that a key with holes stands for."""
+    """Return a pattern that matches the key with any values in its placeholders."""
     parts = re.split(r"\{(\w+)\}", key)  # text, name, text, name, …
     return re.compile(
         "".join(

@@ -1,4 +1,4 @@
-"""The bars that are always there: status at the top, navigation at the foot, and the snackbar."""
+"""The permanent bars, status at the top and navigation at the bottom, and the snackbar."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from phonesim.toolkit.pages import FAB
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
-MAX_FOOT = 130  # pixels that fixed things take at the foot of a page
-DARKENING = frozenset(("dialog", "popup"))  # windows that put all else in the shade
+MAX_FOOT = 130  # pixels: controls fixed at the bottom of a page are at most this high
+DARKENING = frozenset(("dialog", "popup"))  # windows that dim everything else
 
 
 def clock_text(phone: Phone) -> str:
@@ -25,7 +25,7 @@ def clock_text(phone: Phone) -> str:
 
 
 def _over_picture(phone: Phone) -> bool:
-    """On the home screen and the overview the bars are see-through."""
+    """Return whether the bars are transparent: on the home screen and in the overview."""
     if phone.state.overlay:
         return phone.state.overlay == "recents"
     return phone.state.front == LAUNCHER and len(phone.routes) == 1
@@ -83,7 +83,7 @@ def place_navigation(scene: Scene, phone: Phone) -> None:
 
 
 def _above_the_foot(scene: Scene, bottom: int, height: int) -> int:
-    """Where a message of that height ends, so that it hides a list but no fixed button below it."""
+    """Return the bottom edge for a snackbar: it may cover a list, but no button fixed below."""
     rooms = [e.bounds[3] for e in scene.elements if e.scrollable]
     scrolls = any(foot > bottom - MAX_FOOT for foot in rooms)
     floor = max(rooms) if scrolls else bottom

@@ -1,6 +1,6 @@
-"""A notification that has just come: a card at the top, until the next action.
+"""A new notification: a card at the top of the screen until the next action.
 
-A tap opens its app, a swipe upwards puts it away; it stays in the shade.
+A tap opens its app, a swipe upwards dismisses it; it stays in the shade.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 SIDE, HIGH, ICON = 8, 66, 34
 WINDOW = "heads_up"
-# What apps wrote in English before the phone had a language; all others are shown as they are.
+# Texts that apps store in English, translated when shown; all others are shown as they are.
 OWN_TEXTS = ("{count} apps can be updated",)
 
 
 def note_text(language: Language, note: Notification) -> str:
-    """What a notification says below its title, in the phone's language where an app says it."""
+    """Return a notification's text, translated if it is one of `OWN_TEXTS`."""
     return note.text if language.name == "English" else filled(language, note.text, OWN_TEXTS)
 
 
@@ -60,5 +60,5 @@ def place(scene: Scene, phone: Phone, note_id: int) -> None:
 
 
 def _dragged(_: Drag) -> bool:
-    """Whatever the finger does to it: with the next action it is gone, and nothing else moves."""
+    """Accept any drag: the card disappears with the next action, and nothing below may move."""
     return True

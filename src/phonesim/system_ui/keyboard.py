@@ -1,4 +1,4 @@
-"""The on-screen keyboard: its keys type into the focused field when they are tapped."""
+"""The on-screen keyboard: a tap on a key types into the focused field."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from phonesim.scene import Handler, Scene, Touch
 if TYPE_CHECKING:
     from phonesim.phone import Phone
 
-COLUMNS = 10  # keys beside each other
+COLUMNS = 10  # keys per row
 ROW = 48
 _EMOJI = tuple(EMOJI)
 LAYERS = {
@@ -21,15 +21,15 @@ LAYERS = {
     "symbols": ("1234567890", "@#$%&-+()", "*\"':;!?"),
     "emoji": ("".join(_EMOJI[:10]), "".join(_EMOJI[10:20]), "".join(_EMOJI[20:27])),
 }
-LETTERS = {  # of the languages whose keyboard is another one
+LETTERS = {  # of languages with another layout
     "German": ("qwertzuiopü", "asdfghjklöä", "yxcvbnmß"),
     "Spanish": ("qwertyuiop", "asdfghjklñ", "zxcvbnm"),
 }
-CAPITALS = {"ß": "ẞ"}  # one key types one letter
+CAPITALS = {"ß": "ẞ"}  # "ß".upper() would be two letters
 
 
 def rows_of(layer: str, language: str) -> tuple[str, ...]:
-    """The keys of a layer. Emoji are behind a long press on the comma."""
+    """Return the rows of keys of a layer. A long press on the comma opens the emoji layer."""
     letters = LETTERS.get(language)
     if letters is None or layer not in ("lower", "upper"):
         return LAYERS[layer]
@@ -86,7 +86,7 @@ def _key(
 
 
 def _place_edges(scene: Scene, phone: Phone, y: int, side: int) -> None:
-    """Beside the letters of the last row."""
+    """Place Shift and Delete beside the last row of letters."""
     layer = phone.state.keyboard
     shifted, tr = "lower" if layer == "upper" else "upper", scene.theme.language.tr
     width = scene.canvas.width

@@ -27,15 +27,15 @@ if TYPE_CHECKING:
 
 DOCK = 4
 CELL_HEIGHT = 88
-WIDE_CELL = 120  # units for an icon and its name, where there is room for more than four
-TILE = 52  # an app's icon
-LOW = 560  # units: a screen that is lower has clock and search beside each other
+WIDE_CELL = 120  # layout units per icon and name, where more than four columns fit
+TILE = 52  # size of an app's icon
+LOW = 560  # layout units: a lower screen has clock and search side by side
 Box = tuple[int, int, int, int]  # x, y, width, height
 
 
 @dataclass(frozen=True, slots=True)
 class HomeGrid:
-    """Where things stand on a home screen of so many units."""
+    """The layout of a home screen of that size, in layout units."""
 
     width: int
     height: int
@@ -110,7 +110,7 @@ class AppTile:
 
 @dataclass(slots=True)
 class HomeScreen:
-    """One page of the home screen. The picture of it is drawn once and kept."""
+    """One page of the home screen. Its static part is drawn once and cached."""
 
     wallpaper: str
     clock: str
@@ -143,7 +143,7 @@ class HomeScreen:
         scene.touches.append(Touch(whole, on_drop=partial(self._dropped, grid)))
 
     def _dropped(self, grid: HomeGrid, drag: Drag) -> bool:
-        """An icon that is let go of over another one changes places with it."""
+        """Swap an icon with the one it is dropped on."""
         carried = self._icon_at(grid, drag.x, drag.y)
         below = self._icon_at(grid, drag.to_x, drag.to_y)
         if carried is None or below is None or carried == below:
@@ -164,7 +164,7 @@ class HomeScreen:
         )
 
     def _place_clock(self, scene: Scene, grid: HomeGrid) -> None:
-        """In the middle; on a low screen in the left half, beside the search."""
+        """Place the clock centred; on a low screen in the left half, beside the search."""
         scene.background = None
         big, small = face(36 if grid.low else 52), face(15, "medium")
         middle = grid.width // 4 if grid.low else grid.width // 2
@@ -181,7 +181,7 @@ class HomeScreen:
 
 @lru_cache(maxsize=256)  # as many as there are apps
 def _shadow(text: str, of: Face, density: int) -> Mask:
-    """A soft dark edge two units around a text, so that it can be read on any wallpaper."""
+    """Return a soft shadow of two units around a text, so that it is readable on any wallpaper."""
     mask, edge = text_mask(text, of, density), 2 * density
     high, wide = mask.shape
     room = np.zeros((high + 4 * edge, wide + 4 * edge), dtype=np.uint16)
@@ -192,7 +192,7 @@ def _shadow(text: str, of: Face, density: int) -> Mask:
     return np.minimum(room[edge:-edge, edge:-edge], 100).astype(np.uint8)
 
 
-@lru_cache(maxsize=32)  # of as many phones as a process plays at once, 0.8 MB each
+@lru_cache(maxsize=32)  # for as many phones as a process plays at once, 0.8 MB each
 def home_picture(
     wallpaper: str,
     dock: tuple[str, ...],
@@ -204,7 +204,7 @@ def home_picture(
     grid: HomeGrid,
     density: int,
 ) -> Pixels:
-    """All of a home page that does not change from minute to minute. `labels`: icons, then dock."""
+    """Draw the part of a home page that does not change with time. `labels`: icons, then dock."""
     canvas = new_canvas(grid.width, grid.height, density)
     canvas.picture(0, 0, f"wallpaper:{wallpaper}", grid.width, grid.height)
     left, top, _, _ = grid.search
@@ -232,7 +232,7 @@ def home_picture(
 
 
 class Launcher(App):
-    """Home screen and drawer, as an app that cannot be closed."""
+    """Home screen and app drawer, as an app that cannot be closed."""
 
     name = "Launcher"
     icon = "home"

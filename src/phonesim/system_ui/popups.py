@@ -1,7 +1,7 @@
-"""Dialogs that nobody asked for: permissions, ratings, updates, promotions, warnings.
+"""Unsolicited dialogs: permissions, ratings, updates, promotions, warnings.
 
-They come at the drift's rate, sit on top of everything and go away when one of their buttons, or
-Back, is pressed. Some of what they offer has consequences.
+They appear at the drift's rate, on top of everything, and close when one of their buttons or Back
+is pressed. Some of their offers have consequences.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Effect = Callable[["Phone", str], None]
 
 @dataclass(frozen=True, slots=True)
 class Popup:
-    """An uninvited dialog. `{app}` in its words is the app in front."""
+    """An unsolicited dialog. `{app}` in its texts is the app in front."""
 
     title: str
     text: str

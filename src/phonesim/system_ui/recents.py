@@ -1,7 +1,7 @@
 """The overview of recent apps: cards that show the page an app was left on, over the wallpaper.
 
-A card draws the top of that page itself, in the card's width, so there are no screenshots to keep;
-what lies below a card's edge is never laid out. Tap a card to return to the app, or clear them all.
+A card renders the top of that page itself, in the card's width, so no screenshots are kept, and
+nothing below the card's edge is laid out. Tap a card to return to the app, or clear them all.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     from phonesim.phone import Phone
 
 MOST = 5
-SIDE, GAP = 24, 10  # beside the cards, between them
-LOWEST, TALLEST = 110, 400  # of a card
-HEAD = 38  # of a card: icon and name
+SIDE, GAP = 24, 10  # margin beside the cards, gap between them
+LOWEST, TALLEST = 110, 400  # lowest and greatest height of a card
+HEAD = 38  # height of a card's head: icon and name
 CORNER = 18
 ICON = 26
 
@@ -80,7 +80,7 @@ def _place_card(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, int
 
 
 def _place_preview(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, int, int]) -> None:
-    """The page as it was left, drawn but out of reach, inside the card's lower corners."""
+    """Draw the page as it was left, without elements to touch, clipped to the rounded card."""
     x, y, width, height = rect
     window, canvas = _page_of(scene, phone, name), scene.canvas
     if window is None:
@@ -90,7 +90,7 @@ def _place_preview(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, 
     below = foot.copy()
     whole, theme, focused = canvas.clip, scene.theme, scene.focused
     canvas.clip, scene.inert, scene.focused = (x, y, x + width, y + height), True, None
-    hidden = BAR if isinstance(window, Page) else 0  # the card has the name already
+    hidden = BAR if isinstance(window, Page) else 0  # the card's head already shows the name
     window.place(scene, x, y - hidden, width, canvas.height - NAVIGATION - STATUS)
     canvas.clip, scene.inert, scene.focused = whole, False, focused
     scene.theme = theme
@@ -101,7 +101,7 @@ def _place_preview(scene: Scene, phone: Phone, name: str, rect: tuple[int, int, 
 
 
 def _page_of(scene: Scene, phone: Phone, name: str) -> Window | None:
-    """The topmost full page that an app has open; None where what it was about is gone."""
+    """Return the topmost full page that an app has open; None if its subject was deleted."""
     app, routes = phone.apps[name], phone.state.running[name]
     for route in reversed(routes):
         try:

@@ -1,4 +1,4 @@
-"""What rings over everything else until it is answered: alarms, timers, calls (see `world`)."""
+"""Windows on top of everything until answered: alarms, timers, calls (`world` starts them)."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ DECLINES = frozenset({"Dismiss", "Decline"})
 
 @dataclass(frozen=True, slots=True)
 class Ring:
-    """What a ringing window says and offers."""
+    """Texts and actions of a ringing window."""
 
     title: str
     text: str
@@ -39,7 +39,7 @@ class Ring:
 
 
 def rings(popup: str) -> bool:
-    """Whether a pop-up of that name is one of these: its kind, and the id of what rings."""
+    """Return whether a pop-up's name is "KIND:ID" with one of `KINDS` and the id of its record."""
     kind, _, about = popup.partition(":")
     return kind in KINDS and about.isascii() and about.isdecimal()
 
@@ -70,7 +70,7 @@ def place(scene: Scene, phone: Phone, name: str) -> None:
 
 
 def _ring(phone: Phone, name: str) -> Ring:
-    """What rings; what it was about may be gone meanwhile."""
+    """Return what rings; "It is over" if its record was deleted meanwhile."""
     kind, _, number = name.partition(":")
     about = int(number)
     try:

@@ -1,4 +1,4 @@
-"""The shade that is pulled down from the top: quick settings, brightness and notifications."""
+"""The shade, pulled down from the top: quick settings, brightness and notifications."""
 
 from __future__ import annotations
 
@@ -29,8 +29,8 @@ TILES = (
     ("dark_mode", "moon", "Dark theme"),
     ("hotspot", "hotspot", "Hotspot"),
 )
-TALLEST = 50  # of a tile
-WIDE = 600  # units: from here on, notifications stand beside the tiles
+TALLEST = 50  # height of a tile
+WIDE = 600  # layout units: from this width on, notifications are beside the tiles
 Box = tuple[int, int, int, int]  # x, y, width, height
 
 

@@ -1,8 +1,8 @@
-"""Does an answer say what was asked for? Strict enough that guessing everything does not pass.
+"""Judges of answers: words, numbers and times. Strict enough that listing all guesses fails.
 
-How it is said is left to the speaker: capitals, accents, units and whole sentences do not matter,
-small numbers may be words, a time may stand on either clock, and what the question itself named
-may be said again.
+The wording is free: case, accents, units and whole sentences do not matter, small numbers may be
+words, a time may be in 12-hour or 24-hour format, and what the question itself named may be
+repeated.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import unicodedata
 from collections.abc import Iterable
 from datetime import time
 
-MAX_WORDS = 25  # an answer, not an inventory
+MAX_WORDS = 25  # longer answers are rejected: they could list everything
 NUMBER = re.compile(r"-?\d+(?:\.\d+)?")
 SPOKEN = (
     "zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
@@ -26,7 +26,7 @@ PARTS = (("half past", 30), ("quarter past", 15))
 
 
 def _plain(text: str) -> str:
-    """Without capitals and accents, and with the plain signs for quotes and minus."""
+    """Return the text casefolded, without accents, with ASCII apostrophe and minus."""
     apart = unicodedata.normalize("NFKD", text.replace("’", "'").replace("−", "-"))
     return "".join(sign for sign in apart if not unicodedata.combining(sign)).casefold()
 
@@ -40,7 +40,7 @@ def _contains(words: list[str], run: list[str]) -> bool:
 
 
 def mentions(answer: str | None, expected: str, others: Iterable[str] = ()) -> bool:
-    """The answer has `expected` in it, as whole words, and none of the `others`."""
+    """Return whether the answer contains `expected`, as whole words, and none of the `others`."""
     if answer is None:
         return False
     words, wanted = _words(answer), _words(expected)
@@ -51,9 +51,9 @@ def mentions(answer: str | None, expected: str, others: Iterable[str] = ()) -> b
 
 
 def numbers_in(text: str) -> list[float]:
-    """The numbers of a text in figures, or in words where it has no figures.
+    """Return the numbers of a text: those in digits, or the number words if there are no digits.
 
-    1,234.50 and 1.234,50 are the same; a comma before one or two digits is a decimal one.
+    1,234.50 and 1.234,50 are the same; a comma before one or two digits is a decimal comma.
     """
     plain = re.sub(r"\d{1,3}(?:\.\d{3})+,\d\d?\b", lambda n: n[0].replace(".", ""), _plain(text))
     plain = re.sub(r"(?<![\d,.])(\d+),(\d\d?)(?![\d,])", r"\1.\2", plain)
@@ -64,7 +64,7 @@ def numbers_in(text: str) -> list[float]:
 
 
 def states_number(answer: str | None, expected: float, question: Iterable[str] = ()) -> bool:
-    """The right number is in the answer, and no other but those that the question named."""
+    """Return whether the answer has the right number, and no others but those of the question."""
     if answer is None or len(answer.split()) > MAX_WORDS:
         return False
     named = [number for text in question for number in numbers_in(text)]
@@ -74,7 +74,7 @@ def states_number(answer: str | None, expected: float, question: Iterable[str] =
 
 
 def states_time(answer: str | None, moment: time) -> bool:
-    """The answer gives this time of day and no other. 2:30 alone may be in either half."""
+    """Return whether the answer gives this time of day only. 2:30 alone may be a.m. or p.m."""
     text = _plain(answer or "")
     for word, number in NUMBER_WORDS.items():
         text = re.sub(rf"\b{word}\b", str(number), text)
@@ -90,7 +90,7 @@ def states_time(answer: str | None, moment: time) -> bool:
 
 
 def _times(hour: str, minute: int, half: str) -> set[tuple[int, int]]:
-    """The times of day that may be meant."""
+    """Return the times of day (hour, minute) that may be meant."""
     number = int(hour)
     if half[:1] in ("a", "p"):
         return {(number % 12 + 12 * half.startswith("p"), minute)}

@@ -1,13 +1,14 @@
-"""Demonstrations of tasks: the screens of scripted solutions, each with the right action on it.
+"""Demonstrations of tasks: the screens of scripted solutions, each with the right action.
 
-Demonstrations that never go wrong teach nothing about recovering, so now and then a slip is
-inserted: something else is tapped or scrolled. If Back undoes it (tried out on a snapshot), Back is
-the sample's action; if it changed nothing, the demonstration goes on with the slip among its past
-actions; otherwise the phone is restored and the slip did not happen. Where a tap may land anywhere
-on a button, `cells` has every place that would do.
+Demonstrations without mistakes teach nothing about recovering, so now and then a slip is inserted:
+a tap on something else, or a scroll. If Back undoes the slip (tried out on a snapshot), Back is
+recorded as the right action. If the slip changed nothing, the demonstration goes on with the slip
+among its past actions. Otherwise the phone is restored and the slip is dropped. `cells` marks every
+place where a tap would hit the same target.
 
-Some tasks may be about made-up texts (`fresh_words`), and some demonstrations of no template but of
-whatever stands on a screen (`grounding`). For models that read, observations have `elements`.
+Tasks may be about made-up texts (`fresh_words`); a demonstration may follow no template and ask for
+whatever is on the screen (`grounding`). For models that read the view hierarchy, observations have
+`elements`.
 """
 
 from __future__ import annotations
@@ -42,11 +43,11 @@ Cells = NDArray[np.bool_]  # [HEIGHT / CELL, WIDTH / CELL]
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """An observation and the right action. `signs` labels the pixels, if the phone draws labels."""
+    """An observation and the right action; `signs` is the canvas's character map, if it has one."""
 
     observation: r.Observation
     action: r.Action
-    cells: Cells  # where a tap would do the same; empty for other actions
+    cells: Cells  # where a tap hits the same target; all False for other actions
     signs: NDArray[np.uint16] | None
 
 
@@ -71,10 +72,10 @@ class Demonstrator:
         self._samples: list[Sample] = []
         self._past: list[r.Action] = []
         self._elements = elements
-        self._touched: list[Element | None] = []  # by each past action
+        self._touched: list[Element | None] = []  # the element that each past action touched
 
     def demonstrate(self, task: r.Task) -> list[Sample]:
-        """The samples of one episode; none if a slip made the task fail after all."""
+        """Return the samples of one episode; none if a slip made the task fail."""
         instruction = self._begin(task)
         moves = self._judge.template.solve(self._judge.start)
         end = self._follow(instruction, moves, task.step_limit)
@@ -84,7 +85,7 @@ class Demonstrator:
         return self._samples if self._judge.verdict(answer).success else []
 
     def ground(self, task: r.Task) -> list[Sample]:
-        """Some steps into a task, the samples of a walk that begins there."""
+        """Play a random part of a task, then return the samples of a random walk from there."""
         self._begin(task)
         skipped = self._random.randrange(task.step_limit // 2)
         carry_out(self._device, self._judge.template.solve(self._judge.start), skipped)
@@ -95,7 +96,7 @@ class Demonstrator:
         return self._samples if ended is not None else []
 
     def _begin(self, task: r.Task) -> str:
-        """Prepare the phone; returns the instruction, which may be about made-up texts."""
+        """Prepare the phone and return the instruction, which may be about made-up texts."""
         self._device.reset(task.seed)
         _, template = load_task(task.id)
         instruction = task.instruction
@@ -106,7 +107,7 @@ class Demonstrator:
         return instruction
 
     def _follow(self, instruction: str, moves: Iterable[Move], limit: int) -> r.Action | None:
-        """Record the actions of a solution and return the last; None if it was not finished."""
+        """Record the actions of a solution and return the last one; None if it did not finish."""
         solver = Solver(moves, open_by_name=True)
         self._samples, self._past, self._touched = [], [], []
         slips = 0
@@ -115,7 +116,7 @@ class Demonstrator:
                 slips += self._slip(instruction)
             try:
                 action = solver.next(self._device.elements())
-            except ScriptLost:  # a slip led astray after all
+            except ScriptLost:  # the solution cannot go on after a slip
                 return None
             self._record(instruction, action)
             if isinstance(action, r.FINAL_ACTIONS):
@@ -136,7 +137,7 @@ class Demonstrator:
         self._do(action)
 
     def _elsewhere(self, action: r.Action, cells: Cells) -> r.Action:
-        """The same target touched at another place: a learner does not always hit the middle."""
+        """Move a touch to a random place of its target: a policy does not always hit the middle."""
         if not isinstance(action, r.Tap | r.LongPress):
             return action
         row, column = self._random.choice(np.argwhere(cells).tolist())
@@ -151,7 +152,7 @@ class Demonstrator:
         self._past.append(action)
 
     def _slip(self, instruction: str) -> bool:
-        """Perform a slip. True if it stays among the past actions."""
+        """Perform a slip. Return True if it stays among the past actions."""
         before = self._device.snapshot()
         elements = self._device.elements()
         slip = self._slipped(elements)
@@ -162,7 +163,7 @@ class Demonstrator:
         changed = _differ(before, after)
         same_page = _page(self._device.elements()) == _page(elements)
         if not changed and (same_page or isinstance(slip, r.Swipe)):
-            return True  # it changed nothing, or the solution finds its way from here
+            return True  # at most the scroll position changed: the solution can go on
         self._device.perform(r.Back())
         undone = _page(self._device.elements()) == _page(elements)
         if changed or not undone or _differ(before, self._device.snapshot()):
@@ -186,7 +187,7 @@ class Demonstrator:
 
 
 def same_cells(action: r.Action, touches: list[Touch]) -> Cells:
-    """Every cell where a touch would hit the same target."""
+    """Return the mask of all cells where a touch would hit the same target."""
     cells = np.zeros((HEIGHT // CELL, WIDTH // CELL), dtype=np.bool_)
     if not isinstance(action, r.Tap | r.LongPress):
         return cells
@@ -201,7 +202,7 @@ def same_cells(action: r.Action, touches: list[Touch]) -> Cells:
     row = min(int(action.y * HEIGHT) // CELL, cells.shape[0] - 1)
     column = min(int(action.x * WIDTH) // CELL, cells.shape[1] - 1)
     own = owner[row, column]
-    if own >= 0 and not touches[own].on_tap_at:  # on a slider, the place is what matters
+    if own >= 0 and not touches[own].on_tap_at:  # on a slider, the exact place matters
         cells |= owner == own
     cells[row, column] = True
     return cells
@@ -209,12 +210,12 @@ def same_cells(action: r.Action, touches: list[Touch]) -> Cells:
 
 @cache
 def _middles(count: int, extent: int) -> NDArray[np.int64]:
-    """The pixels that taps on the middles of cells meet: a share may be a little below its .5."""
+    """Return the pixel of a tap on each cell's centre, with the rounding error of a real tap."""
     return ((np.arange(count) + 0.5) * CELL / extent * extent).astype(np.int64)
 
 
 def _page(elements: tuple[Element, ...]) -> tuple[Element, ...]:
-    """What is on the screen apart from its bars, whose clock goes on."""
+    """Return the elements of the screen without the system bars, whose clock keeps changing."""
     return tuple(element for element in elements if element.window != "system")
 
 

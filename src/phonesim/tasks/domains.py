@@ -1,7 +1,7 @@
-"""The values that a task's parameters may take, split so that training sees no test value.
+"""Domains: the values that task parameters may take, divided between training and testing.
 
-A domain belongs to all templates that use it: a name kept for testing occurs in no training
-instruction of any of them. `reserved` values (a shop that is held out, say) occur only in the
+All templates that use a domain share its division: a name kept for testing occurs in no training
+instruction of any of them. `reserved` values (for example, of a held-out shop) occur only in the
 split `held_out_apps`.
 """
 
@@ -20,7 +20,7 @@ TEST_SHARE = 4  # one value in four is kept for testing
 
 
 class Domain(Generic[T]):
-    """Named values with a way to say them in an instruction."""
+    """A named set of values, with the function `say` that writes a value into an instruction."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ def _rank(name: str, value: object) -> bytes:
 
 
 def parameter(domain: Domain[T]) -> T:
-    """A field of a template that is drawn from a domain."""
+    """Declare a template field whose value is drawn from a domain."""
     return cast("T", dataclasses.field(metadata={"domain": domain}))
 
 

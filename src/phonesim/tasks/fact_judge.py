@@ -1,8 +1,8 @@
-"""Judges a task by the facts of the simulated phone.
+"""The judge for simulated phones: decides from the phone's facts whether a task was done.
 
-It compares the facts before and after and never asks which way was taken, so verdicts are exact and
-cost microseconds. A failure also says how far the agent came (`goal`): for that the task's own
-solution is played once on a copy of the phone, tens of milliseconds for each episode that failed.
+It compares the facts before and after and ignores the path between them, so verdicts are exact and
+cost microseconds. The verdict on a failure also has the agent's progress (`goal`): for that, the
+task's own solution is played once on a copy of the phone, which takes tens of milliseconds.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class HasPhone(Protocol):
 
 
 class FactJudge:
-    """Judges tasks on a simulated phone by its facts; implements `distrl.judging.judge.Judge`."""
+    """Implements `distrl.judging.judge.Judge`: judges tasks by the facts of a simulated phone."""
 
     def __init__(self, device: HasPhone) -> None:
         self._device = device
@@ -43,9 +43,9 @@ class FactJudge:
         self.start: View
 
     def begin(self, task: Task) -> Task:
-        """Put on the phone what the task needs, and remember the facts before the episode.
+        """Put on the phone what the task needs, and record the facts before the episode.
 
-        Return the task as it is said in the phone's language.
+        Return the task with its instruction in the phone's language, if it is translated.
         """
         template, spoken = load_task(task.id)[1], self._device.phone.language
         self.begin_template(task, template)
@@ -53,7 +53,7 @@ class FactJudge:
         return task if said is None else replace(task, instruction=said)
 
     def begin_template(self, task: Task, template: Template) -> None:
-        """`begin` with parameters that the task's id does not give."""
+        """Like `begin`, with a given template instance instead of the one that the id rebuilds."""
         self.template = template
         phone = self._device.phone
         self.template.prepare(phone.facts, random.Random(f"prepare/{original(task.id)}"))
@@ -63,23 +63,23 @@ class FactJudge:
 
     @property
     def phone(self) -> Phone:
-        """The phone whose facts it knows, as it is now."""
+        """The phone that this judge inspects."""
         return self._device.phone
 
     @property
     def goal(self) -> Goal | None:
-        """What the task's own solution leaves behind; None where it has none."""
+        """What the task's own solution leaves behind; None if it has no working solution."""
         if not self._goal_known:
             self._goal = goal_of(self.template, self.start, self._prepared)
             self._goal_known = True
         return self._goal
 
     def reply(self, question: str) -> str:
-        """What the user of this task says to a question, in the words of the task's language."""
+        """Return the simulated user's reply to a question, in the language of the instruction."""
         return reply_of(self.template, question, self._device.phone.language)
 
     def reason(self, answer: str | None) -> str | None:
-        """Why the task is not done, None if it is: the verdict without how far the agent came."""
+        """Return why the task is not done, None if it is: the verdict without the progress."""
         return self._reason(view_of(self._device.phone, answer))
 
     def _reason(self, end: View) -> str | None:

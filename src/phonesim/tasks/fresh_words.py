@@ -1,9 +1,9 @@
-"""Texts that stand in no list, for the parameters of demonstrated tasks.
+"""Made-up texts for the parameters of demonstrated tasks.
 
-A domain has some twenty titles or names. A model that is taught with those alone learns them by
-heart instead of learning to copy, and fails at the first title that it has never met. So a part of
-the demonstrations asks for made-up words, spelled by the letter sequences of real ones, and for
-made-up numbers, wherever a parameter may be any text.
+A domain has some twenty titles or names. A model that is trained on those alone memorises them
+instead of learning to copy, and fails at the first title that it has never seen. So a part of the
+demonstrations uses made-up words, generated from the letter sequences of real ones, and made-up
+numbers, wherever a parameter may be any text.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from phonesim.tasks.template import Template
 
 MAX_LETTERS = 12  # of a made-up word
 
-# The domains whose values may be any text: a task puts them on the phone, or has them typed. Others
-# name what is there already (an app, a city), and cannot be made up.
+# The domains whose values may be any text, because the task puts them on the phone or has the agent
+# type them. Other domains name what is there already (an app, a city) and cannot be made up.
 ANY_TEXT = frozenset(
     {
         "alarm labels", "bluetooth devices", "companies that write mails", "event places",
@@ -33,7 +33,7 @@ ANY_TEXT = frozenset(
 
 
 def with_fresh_words(template: Template, rng: random.Random) -> Template:
-    """The same task about made-up texts; as it is, where none of its parameters may be any text."""
+    """Return the task with made-up texts where its parameters allow them, else unchanged."""
     fields = dataclasses.fields(template)  # type: ignore[arg-type]
     texts = {
         field.name: made_up(getattr(template, field.name), rng)
@@ -45,7 +45,7 @@ def with_fresh_words(template: Template, rng: random.Random) -> Template:
 
 
 def made_up(text: str, rng: random.Random) -> str:
-    """Another text of the same form: as many words, digits for digits, capitals for capitals."""
+    """Return a text of the same form: as many words, digits for digits, capitals for capitals."""
     return " ".join(_word(word, rng) for word in text.split(" "))
 
 
@@ -62,7 +62,7 @@ def _word(word: str, rng: random.Random) -> str:
 
 
 def _spell(rng: random.Random) -> str:
-    """A word of letters that follow each other in real words."""
+    """Sample a word, letter by letter, from a second-order Markov chain over real words."""
     followers = _followers()
     word = ""
     while len(word) < MAX_LETTERS:
@@ -77,7 +77,7 @@ def _spell(rng: random.Random) -> str:
 
 @cache
 def _followers() -> dict[str, str]:
-    """Which letters follow each pair of letters (a space ends a word), as often as they do."""
+    """Map each letter pair to the letters that follow it, with repetition; a space ends a word."""
     following: dict[str, list[str]] = defaultdict(list)
     for word in WORDS.split():
         spelled = f"  {word} "

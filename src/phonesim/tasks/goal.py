@@ -1,11 +1,11 @@
-"""What a task's own solution would leave behind: the facts by which progress is counted.
+"""The goal of a task as a set of wanted facts: what its own solution leaves behind.
 
-The solution is played once on a copy of the prepared phone, without pop-ups. Whatever it changed
-there is wanted: values of fields, records that came, records that went; where it changes nothing,
-the page that it ends on; and the answer, if it gives one. Progress is the share of that which a
-phone has, from 0 to 1. It says how far an agent came and not whether the task is done: that is the
-template's word, which knows of other ways. A way that differs from the script may have reached less
-by this count until the task is done.
+The solution is played once on a copy of the prepared phone, without pop-ups. Whatever it changes
+there is wanted: field values, added records, removed records; if it changes nothing, the page on
+which it ends; and the answer, if it gives one. Progress is the fraction of these that a phone has,
+from 0 to 1. It measures how far an agent came, not whether the task is done: that is decided by
+the template, which accepts other ways, too. An agent that takes another way than the script may
+have lower progress until the task is done.
 """
 
 from __future__ import annotations
@@ -25,24 +25,24 @@ from phonesim.tasks.record_changes import RecordChange, named, record_changes, s
 from phonesim.tasks.solver import Solver
 from phonesim.tasks.template import Template, View, added, by_popup, view_of
 
-MAX_ACTIONS = 80  # of a solution; one that is longer has lost its way
+MAX_ACTIONS = 80  # of a solution; a longer one counts as one that does not work
 
 
 class WantedFact(Protocol):
-    """Something that a task's solution leaves behind."""
+    """One thing that a task's solution leaves behind."""
 
     def share(self, end: View) -> float:
-        """How much of it is there, from 0 to 1."""
+        """Return how much of it is there, from 0 to 1."""
         ...
 
     def lacking(self, end: View) -> str:
-        """What is not there, in words; asked only where the share is below 1."""
+        """Return in words what is not there; called only if the share is below 1."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class WantedValue:
-    """A field of a record that was there before has a new value."""
+    """Implements `WantedFact`: a field of an existing record has a new value."""
 
     record: Any
     field: str
@@ -65,7 +65,7 @@ class WantedValue:
 
 @dataclass(frozen=True, slots=True)
 class WantedRemoval:
-    """A record is gone."""
+    """Implements `WantedFact`: a record was removed."""
 
     record: Any
 
@@ -79,7 +79,7 @@ class WantedRemoval:
 
 @dataclass(frozen=True, slots=True)
 class WantedRecord:
-    """A record has come, with these values. That it came at all counts as much as each of them."""
+    """Implements `WantedFact`: a new record. Its existence counts as much as each of its values."""
 
     start: View
     kind: type[Any]
@@ -108,7 +108,7 @@ class WantedRecord:
 
 @dataclass(frozen=True, slots=True)
 class WantedPage:
-    """A page of an app is in front."""
+    """Implements `WantedFact`: a page of an app is in front; the right app alone counts half."""
 
     app: str
     page: str
@@ -124,7 +124,7 @@ class WantedPage:
 
 @dataclass(frozen=True, slots=True)
 class WantedAnswer:
-    """An answer that the template accepts, however it is put."""
+    """Implements `WantedFact`: an answer that the template accepts, in any wording."""
 
     template: Template
     start: View
@@ -140,7 +140,7 @@ class WantedAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Goal:
-    """What is wanted of a phone, and what may be touched for it."""
+    """What a task wants of a phone, and which record types may be touched for it."""
 
     start: View
     touches: tuple[type[Any], ...]
@@ -148,19 +148,19 @@ class Goal:
     changes: tuple[RecordChange, ...]  # of the solution
 
     def progress(self, end: View) -> float:
-        """The share of what is wanted that is there."""
+        """Return the mean share of the wanted facts."""
         shares = [fact.share(end) for fact in self.wanted]
         return sum(shares) / len(shares) if shares else 0.0
 
     def missing(self, end: View) -> tuple[str, ...]:
-        """What is wanted and not there, in words."""
+        """Return in words which wanted facts are not there."""
         return tuple(fact.lacking(end) for fact in self.wanted if fact.share(end) < 1.0)
 
     def collateral(self, end: View) -> tuple[RecordChange, ...]:
-        """What was touched that the task has nothing to do with.
+        """Return the changes that have nothing to do with the task.
 
-        Of the kinds that it may touch, only those count here that its solution changes: a task
-        that allows more than its solution does is not known to have been harmed by it.
+        Of the record types in `touches`, only those that the solution changes are compared: where
+        a task allows more than its solution does, a change is not known to be harm.
         """
         kinds = judged_kinds(self.start, end, self.touches)
         solved = {(type(change.record), change.record.id): change for change in self.changes}
@@ -175,10 +175,10 @@ class Goal:
 
 
 def goal_of(template: Template, start: View, prepared: PhoneState) -> Goal | None:
-    """Play the template's solution on a copy of the phone; None where it has none that works."""
+    """Play the template's solution on a copy of the phone; None if it has none that works."""
     try:
         end = _solved(template, start, prepared)
-    except (RuntimeError, LookupError):  # no solution, or one that is lost: a plug-in's, perhaps
+    except (RuntimeError, LookupError):  # no solution, or one that fails: a plug-in's, perhaps
         return None
     kinds = judged_kinds(start, end, template.touches)
     changes = tuple(
@@ -193,7 +193,7 @@ def goal_of(template: Template, start: View, prepared: PhoneState) -> Goal | Non
 
 
 def judged_kinds(start: View, end: View, touches: tuple[type[Any], ...]) -> list[type[Any]]:
-    """The kinds of records that count, in a fixed order: not what changes by looking at it."""
+    """Return the record types that count, sorted by name: not those that viewing alone changes."""
     kinds = {*start.facts.kinds(), *end.facts.kinds()}
     counting = (
         kind
@@ -204,7 +204,7 @@ def judged_kinds(start: View, end: View, touches: tuple[type[Any], ...]) -> list
 
 
 def _solved(template: Template, start: View, prepared: PhoneState) -> View:
-    """The phone after the template's own solution."""
+    """Return the view of the phone after the template's own solution."""
     phone = Phone()
     phone.restore(dataclasses.replace(prepared, drift=prepared.drift.undisturbed()))
     solver = Solver(template.solve(start), open_by_name=True, display=phone.display)
@@ -237,7 +237,7 @@ def _wanted_facts(
 
 
 def _comparable(change: RecordChange) -> list[str]:
-    """The fields that say something: those that differ, of a new record all but its defaults."""
+    """Return the fields to compare: those that differ; of a new record, those not at defaults."""
     if change.before is not None:
         return sorted(change.fields)
     fields = (each for each in dataclasses.fields(change.record) if each.compare)
@@ -249,7 +249,7 @@ def _comparable(change: RecordChange) -> list[str]:
 
 
 def _of_the_moment(value: Any, start: View, end: View, new_ids: set[int]) -> bool:
-    """Differs from way to way: the time at which it was done, the id of another new record."""
+    """Return whether a value depends on the attempt: a time during it, the id of a new record."""
     if isinstance(value, datetime):
         return start.now <= value <= end.now
     return type(value) is int and value in new_ids
@@ -260,7 +260,7 @@ def _expected(
     solved: dict[tuple[type[Any], int], RecordChange],
     coming: list[type[Any]],
 ) -> bool:
-    """Whether the solution does it, too, rightly or not; each new record is used up once."""
+    """Return whether the solution changes this, too, to any value; use up one entry of `coming`."""
     kind = type(change.record)
     if change.before is None:
         if kind in coming:

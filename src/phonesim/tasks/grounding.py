@@ -1,11 +1,12 @@
-"""Demonstrations of no template: whatever stands on a screen can be asked for.
+"""Demonstrations without a template: instructions about whatever is on the screen.
 
-They are made in hindsight: a short random walk over the phone ("open Settings, then tap
-Display, then turn on Night light", "what does it say under Battery?") and a sentence that describes
-it, or only its end. So words are tied to what they name on every page, far beyond the sentences
-of the templates. The walk is taken back afterwards: `Demonstrator` plays it again and records it.
+They are generated in hindsight: a short random walk over the phone ("open Settings, then tap
+Display, then turn on Night light", "what does it say under Battery?"), then a sentence that
+describes all of it or only its last step. This ties words to what they name on every page, far
+beyond the phrasings of the templates. The phone is restored after the walk; `Demonstrator` plays
+its moves again and records the samples.
 
-Apps and shops that are held out for testing are not walked into.
+Walks do not enter apps and shops that are held out for testing.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from phonesim.tasks.task_sets import HELD_OUT_APPS
 from phonesim.web.shops import HELD_OUT_SHOP
 
 LENGTHS, LENGTH_WEIGHTS = (1, 2, 3, 4), (4, 3, 2, 1)
-ATTEMPTS = 5  # walks may end before their first step, on a page that is covered, say
+ATTEMPTS = 5  # a walk may end before its first step, for example on a covered page
 MAX_ACTIONS = 12  # of a whole walk
 MAX_LABEL = 30  # characters of a label that a sentence names
 MAX_ANSWER = 24  # characters of an answer
@@ -71,7 +72,7 @@ NOUNS = {
 
 @dataclass(frozen=True, slots=True)
 class Walk:
-    """What to do from where the phone stands, in words and in moves."""
+    """An instruction, and the moves that carry it out from the phone's current state."""
 
     instruction: str
     moves: tuple[Move, ...]
@@ -79,7 +80,7 @@ class Walk:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A move, its words, and whether it only leads somewhere."""
+    """A move, the words that ask for it, and whether it only navigates (`leads`)."""
 
     move: Move
     words: str
@@ -87,14 +88,14 @@ class Step:
 
 
 class Grounding:
-    """Makes walks on one device; leaves it as it was."""
+    """Generates random walks on one device, and restores the device's state after each."""
 
     def __init__(self, device: SimulatedDevice, rng: random.Random) -> None:
         self._device = device
         self._rng = rng
 
     def walk(self) -> Walk | None:
-        """A walk from here, described; None where nothing could be asked for."""
+        """Return a walk from the current screen; None if no attempt found anything to ask for."""
         before = self._device.snapshot()
         for _ in range(ATTEMPTS):
             steps = self._explore(self._rng.choices(LENGTHS, LENGTH_WEIGHTS)[0])
@@ -119,7 +120,7 @@ class Grounding:
         return steps
 
     def _step(self, elements: tuple[Element, ...], *, last: bool) -> Step | None:
-        """One of the things that can be asked for on this screen."""
+        """Return a random step that this screen allows, by weight; None if there is none."""
         seen = _reachable(elements)
         makers: list[tuple[float, Callable[[list[Element]], Step | None]]] = [
             (3.0, self._press),
@@ -223,7 +224,7 @@ class Grounding:
         return Step(Say(answer), words.format(first, second))
 
     def _describe(self, steps: list[Step]) -> str:
-        """All of it, or, where the way there explains itself, its end alone."""
+        """Describe all steps, or sometimes the last one alone if the others only navigate to it."""
         said = [step.words for step in steps]
         *before, _ = steps
         if before and all(step.leads for step in before) and self._rng.random() < 0.5:
@@ -256,7 +257,7 @@ class Grounding:
 
 
 def carry_out(device: SimulatedDevice, moves: Iterable[Move], limit: int) -> int | None:
-    """Perform moves; how many actions that took, None if they were not finished within `limit`."""
+    """Perform moves. Return the number of actions; None if lost or not finished within `limit`."""
     solver = Solver(moves, open_by_name=True)
     for taken in range(limit):
         try:
@@ -270,7 +271,7 @@ def carry_out(device: SimulatedDevice, moves: Iterable[Move], limit: int) -> int
 
 
 def _reachable(elements: tuple[Element, ...]) -> list[Element]:
-    """What a sentence may name: it has a label, it shows, and it is not a key or a pop-up."""
+    """Return what a sentence may name: labelled, visible, not held out, no key and no pop-up."""
     return [
         e
         for e in elements
@@ -282,13 +283,13 @@ def _reachable(elements: tuple[Element, ...]) -> list[Element]:
 
 
 def _unique(seen: list[Element]) -> Iterator[Element]:
-    """Those whose label means one thing only."""
+    """Return the elements whose label occurs only once."""
     counts = Counter(e.text for e in seen)
     return (e for e in seen if counts[e.text] == 1)
 
 
 def _rows(seen: list[Element]) -> list[Element]:
-    """The rows of a list, in reading order."""
+    """Return the clickable rows, in reading order."""
     return sorted(
         (e for e in seen if e.role == "row" and e.clickable),
         key=lambda e: (e.bounds[1], e.bounds[0]),

@@ -1,11 +1,11 @@
-"""What a task says on a phone that speaks another language than English.
+"""Instructions for phones whose language is not English.
 
-Sentences stand in `languages/*/instructions.toml`: for a template by its name, for the parts that
-tasks across apps are made of by their class, with frames that join them. A template without
-sentences stays English, and so does every task on an English phone. Parameters, judges, splits and
-ids know nothing of it: only the words differ. Names, titles and messages stay as they are, because
-the phone shows them so; settings are called what the phone calls them, days and amounts are said as
-people say them.
+The sentences are in `languages/*/instructions.toml`: for a template under its name, for the parts
+of cross-app tasks under their class names, with frames that join them. A template without sentences
+stays English, and so does every task on an English phone. Only the wording differs: parameters,
+judges, splits and ids are the same. Names, titles and messages are not translated, because the
+phone shows them as they are. Settings are called what the phone calls them; days and amounts are
+written as people say them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from phonesim.tasks.everyday.parts import Act, Choice, CrossApp, Part, Source, c
 from phonesim.tasks.everyday.two_hops import TwoHops, takes_found
 from phonesim.tasks.template import Template
 
-SHOWN = frozenset(  # domains of labels: said as the phone shows them
+SHOWN = frozenset(  # domains of labels: translated as the phone shows them
     {
         "chat privacy", "feed switches", "food switches", "travel switches", "reasons to report",
         "complaints",
@@ -39,7 +39,7 @@ PAID = frozenset({"amounts", "large amounts", "tips", "card limits", "code limit
 
 @dataclass(frozen=True, slots=True)
 class Sentences:
-    """The tables of one language."""
+    """The tables of one language's `instructions.toml`."""
 
     phrasings: Mapping[str, Sequence[str]]
     nouns: Mapping[str, Sequence[str]]  # of sources
@@ -54,14 +54,14 @@ class Sentences:
 
 @cache
 def sentences(name: str) -> Sentences | None:
-    """Those of a language; None where nobody has written any."""
+    """Return the sentences of a language; None if it has none."""
     folder = FOLDERS.get(name, FOLDERS["English"])
     path = files("phonesim.languages").joinpath(folder, "instructions.toml")
     return Sentences(**tomllib.loads(path.read_text("utf-8"))) if path.is_file() else None
 
 
 def instruction_in(task: Template, spoken: Language, rng: random.Random) -> str | None:
-    """The task in that language; None where it has no words for it."""
+    """Return the task's instruction in that language; None if it has no sentences there."""
     found = phrasings_in(type(task), spoken.name)
     if not found:
         return None
@@ -69,7 +69,7 @@ def instruction_in(task: Template, spoken: Language, rng: random.Random) -> str 
 
 
 def phrasings_in(template: type[Template], name: str) -> tuple[str, ...]:
-    """The ways to say a template in a language; none where a part of it has no words."""
+    """Return the phrasings of a template in a language; none if one of its parts has none."""
     table = sentences(name)
     if table is None:
         return ()
@@ -141,12 +141,12 @@ def _of(table: Mapping[str, Sequence[str]], part: type[Part]) -> Sequence[str]:
 
 
 def _fill(pattern: str, **parts: str) -> str:
-    """Fill the named holes and leave the others, also those that come with what is filled in."""
+    """Fill the named placeholders once; leave the others, also those inside inserted texts."""
     return re.sub(r"\{(\w+)\}", lambda hole: parts.get(hole[1], hole[0]), pattern)
 
 
 def _words_in(task: Template, spoken: Language) -> dict[str, str]:
-    """What stands in the braces. Words that are no field (`when`, `on_day`) say a day."""
+    """Return the placeholders' texts. Words that are no field (`when`, `on_day`) are days."""
     fields = dataclasses.fields(task)  # type: ignore[arg-type]
     domains = {field.name: domain_of(field).name for field in fields}
     words = task.words()
@@ -163,7 +163,7 @@ def _said(text: str, domain: str, spoken: Language) -> str:
 
 
 def characters_of(spoken: Language) -> frozenset[str]:
-    """Those that an instruction in the language may have, besides the ones of its parameters."""
+    """Return the characters of a language's instructions, apart from those of parameters."""
     table = sentences(spoken.name)
     if table is None:
         return frozenset()

@@ -1,7 +1,7 @@
-"""The moves that scripted solutions are written in.
+"""The moves of which scripted solutions consist.
 
-A move names what to reach, not where it is: the solver finds it on the screen, scrolls to it, and
-deals with pop-ups on the way. A solution that ends without `Say` ends with "done".
+A move names its target, not a position: the solver finds the target on the screen, scrolls to it
+and closes pop-ups on the way. A solution that ends without `Say` ends with the action `Done`.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ class Open:
 
 @dataclass(frozen=True, slots=True)
 class Press:
-    """Tap what bears this label. `detail` and `role` choose among several; `nth` among the rest."""
+    """Tap the element with this label. `detail` and `role` filter the matches, `nth` picks one."""
 
     label: str
     role: str | None = None
@@ -28,7 +28,7 @@ class Press:
 
 @dataclass(frozen=True, slots=True)
 class Hold:
-    """Press long on what bears this label."""
+    """Long-press the element with this label; the fields are those of `Press`."""
 
     label: str
     role: str | None = None
@@ -38,7 +38,7 @@ class Hold:
 
 @dataclass(frozen=True, slots=True)
 class Fill:
-    """Make a text field hold this text: focus it, clear what else is in it, type."""
+    """Make a text field contain exactly this text: focus it, clear other text, type."""
 
     field: str
     text: str
@@ -46,7 +46,7 @@ class Fill:
 
 @dataclass(frozen=True, slots=True)
 class Toggle:
-    """Make a switch, check box or radio button have this state."""
+    """Set a switch, check box or radio button to this state."""
 
     label: str
     on: bool
@@ -55,7 +55,7 @@ class Toggle:
 
 @dataclass(frozen=True, slots=True)
 class Slide:
-    """Set a slider to a share in [0, 1]."""
+    """Set a slider to a fraction in [0, 1] of its range."""
 
     label: str
     share: float
@@ -83,7 +83,7 @@ class PullShade:
 
 @dataclass(frozen=True, slots=True)
 class Reveal:
-    """Scroll until something with this label can be seen."""
+    """Scroll until an element with this label is visible."""
 
     label: str
 
@@ -97,7 +97,7 @@ class Pause:
 
 @dataclass(frozen=True, slots=True)
 class Ask:
-    """Ask the user something."""
+    """Ask the simulated user a question."""
 
     question: str
 

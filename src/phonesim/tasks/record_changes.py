@@ -1,7 +1,7 @@
-"""What became of a phone's records between two moments, record by record, and how to say it.
+"""Differences between a phone's records at two moments, and their description in words.
 
-Judges name with it what was wrongly touched. Tables that neither side has written to are the same
-object, so comparing two phones that hardly differ costs microseconds.
+Judges use it to name what was wrongly touched. Tables to which neither side has written are the
+same object, so comparing two phones that hardly differ costs microseconds.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ MAX_LABEL = 40  # characters of a value in a sentence
 
 @dataclass(frozen=True, slots=True)
 class RecordChange:
-    """One record that is not as it was."""
+    """One record that was added, removed or changed."""
 
     before: Any | None  # None: it was added
     after: Any | None  # None: it was removed
 
     @property
     def record(self) -> Any:
-        """The record as it was, or the new one."""
+        """The record before the change, or the new one if it was added."""
         return self.after if self.before is None else self.before
 
     @property
     def fields(self) -> frozenset[str]:
-        """The names of the fields that differ; none where it was added or removed."""
+        """The names of the fields that differ; empty if the record was added or removed."""
         if self.before is None or self.after is None:
             return frozenset()
         return frozenset(differing_fields(self.before, self.after))
@@ -48,7 +48,7 @@ class RecordChange:
 
 
 def record_changes(start: Facts, end: Facts, kinds: Iterable[type[Any]]) -> Iterator[RecordChange]:
-    """Every record of these kinds that was removed, changed or added, kind by kind."""
+    """Yield every record of these types that was removed, changed or added, type by type."""
     for kind in kinds:
         if start.shares_table(end, kind):
             continue
@@ -61,13 +61,13 @@ def record_changes(start: Facts, end: Facts, kinds: Iterable[type[Any]]) -> Iter
 
 
 def differing_fields(old: Any, new: Any) -> set[str]:
-    """The names of the fields in which two records of one kind differ."""
+    """Return the names of the fields in which two records of one type differ."""
     names = (field.name for field in dataclasses.fields(old) if field.compare)
     return {name for name in names if getattr(old, name) != getattr(new, name)}
 
 
 def named(record: Any) -> str:
-    """A record as a person would point at it: its kind, and the first text in it."""
+    """Return a readable name of a record: its type, the first text in it, and its id."""
     texts = (getattr(record, field.name) for field in dataclasses.fields(record))
     label = next((text for text in texts if isinstance(text, str) and text), None)
     which = f" {shown(label)}" if label else ""
@@ -75,6 +75,6 @@ def named(record: Any) -> str:
 
 
 def shown(value: object) -> str:
-    """A value in a sentence, cut where it is long."""
+    """Return a value as text for a sentence, truncated to `MAX_LABEL` characters."""
     text = repr(value) if isinstance(value, str) else str(value)
     return text if len(text) <= MAX_LABEL else f"{text[: MAX_LABEL - 1]}…"

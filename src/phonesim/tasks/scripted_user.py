@@ -1,13 +1,12 @@
-"""A user who can be asked: replies from what the task is about, and from nothing else.
+"""The simulated user: answers the agent's questions from the parameters of the task, by rules.
 
-The user knows the parameters of the task by their names (`title`, `recipient`, `time`), as the
-instruction says them, and more where a template says so (`Template.known_to_user`). A question that
-names some of them is answered with those, one that names none with a plea to look again: asking
-about everything at once is no way around reading the instruction.
+The user knows the parameters by their names (`title`, `recipient`, `time`), as the instruction says
+them; a template can override what is known (`Template.known_to_user`). A question that names one or
+two of them is answered with their values. One that names none, or more, is answered with a request
+to look it up: asking about everything at once is no way around reading the instruction.
 
-On a phone that speaks another language the user does, too, where the task is said in it
-(`instructions`): questions in that language are understood beside English ones, and the reply is in
-it.
+On a phone in another language, if the task has sentences in it (`instructions`), the user
+understands questions in that language as well as in English, and replies in that language.
 """
 
 from __future__ import annotations
@@ -19,10 +18,10 @@ from phonesim.languages.translations import figures_in
 from phonesim.tasks.instructions import Sentences, phrasings_in, sentences
 from phonesim.tasks.template import Template
 
-MAX_QUESTION = 400  # characters that a user reads
-MAX_FACTS = 2  # that one question is answered with
+MAX_QUESTION = 400  # characters; the rest of a question is ignored
+MAX_FACTS = 2  # parameters that one reply may give
 UNKNOWN = "I do not know. Please look it up on the phone."
-ALSO = {  # other words for the usual parameters
+ALSO = {  # words of a question: the parameters that they may mean
     "who": ("contact", "person", "recipient", "name", "sender"),
     "whom": ("contact", "person", "recipient", "name"),
     "when": ("time", "date", "day", "hour", "minute"),
@@ -36,7 +35,7 @@ ALSO = {  # other words for the usual parameters
 
 
 def reply_of(template: Template, question: str, spoken: Language | None = None) -> str:
-    """The user's reply to a question about a task; in English unless a language is given."""
+    """Return the user's reply to a question about a task; in English unless `spoken` is given."""
     spoken = spoken or language("English")
     question = question[:MAX_QUESTION]
     table = sentences(spoken.name) if phrasings_in(type(template), spoken.name) else None
@@ -56,20 +55,20 @@ def reply_of(template: Template, question: str, spoken: Language | None = None) 
 
 
 def _named_in(table: Sentences, question: str) -> set[str]:
-    """The parameters that a question in another language is about."""
+    """Return the parameters that a question in another language names."""
     text = question.casefold()
     named = {name for name, called in table.names.items() if _has(text, called.casefold())}
     return named.union(*(names for word, names in table.asked.items() if _has(text, word)))
 
 
 def _has(text: str, word: str) -> bool:
-    """Whole words; in a script without spaces, wherever it stands."""
+    """Return whether the text has this whole word; Chinese words match anywhere."""
     if any("\u4e00" <= sign <= "\u9fff" for sign in word):
         return word in text
     return re.search(rf"(?<!\w){re.escape(word)}(?!\w)", text) is not None
 
 
 def _words(text: str) -> set[str]:
-    """The words, small, in the singular as far as an s makes it."""
+    """Return the words, casefolded, without a plural s."""
     words = re.findall(r"[a-z]+", text.casefold().replace("_", " "))
     return {word.removesuffix("s") if len(word) > 3 else word for word in words}

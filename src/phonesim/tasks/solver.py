@@ -1,9 +1,8 @@
 """Plays a scripted solution on a live screen, one action at a time.
 
-The solver reads the view hierarchy, as a person reads the screen: it finds what the next move
-names, scrolls to it where it is out of sight, closes pop-ups that stand in the way, and hides the
-keyboard when that covers it. It never looks at facts. `ScriptLost` means that the solution or the
-app is wrong.
+The solver reads the view hierarchy, never the facts. It finds the target of the next move, scrolls
+to it if it is out of sight, closes pop-ups that are in the way, and hides the keyboard if that may
+cover the target. `ScriptLost` means that the solution or the app has a bug.
 """
 
 from __future__ import annotations
@@ -51,15 +50,15 @@ from phonesim.tasks.moves import (
 
 LEAST_VISIBLE = 14  # pixels of an element that must show before it is tapped
 MAX_SCROLLS = 40
-UNREACHED = ("keyboard", "system", HEADS_UP)  # windows that moves do not mean
+UNREACHED = ("keyboard", "system", HEADS_UP)  # windows in which no move has its target
 
 
 class ScriptLost(RuntimeError):
-    """The next move names something that is nowhere on this page."""
+    """Raised if the target of the next move is nowhere on this page."""
 
 
 class Solver:
-    """Turns the moves of a solution into actions for the screens as they come."""
+    """Turns the moves of a solution into actions, one for each screen that it is given."""
 
     def __init__(
         self,
@@ -72,11 +71,11 @@ class Solver:
         self._moves = iter(moves)
         self._move: Move | None = next(self._moves, None)
         self._open_by_name = open_by_name
-        self._seen: list[tuple[Element, ...]] = []  # the screens of this move's search
+        self._seen: list[tuple[Element, ...]] = []  # screens seen in the search for the target
         self._upward = False
 
     def next(self, elements: Sequence[Element]) -> Action:
-        """The next action. `elements` is the view hierarchy of the screen as it is now."""
+        """Return the next action. `elements` is the view hierarchy of the current screen."""
         elements = self._display.in_units(elements)
         popup = self._decline(elements)
         if popup:
@@ -100,7 +99,7 @@ class Solver:
         return None
 
     def _act(self, move: Move, elements: tuple[Element, ...]) -> tuple[Action | None, bool]:
-        """An action (or None where none is needed), and whether the move is finished by it."""
+        """Return an action (None if none is needed), and whether it finishes the move."""
         match move:
             case Open(app):
                 return self._open(app, elements)
@@ -199,7 +198,7 @@ class Solver:
         return self._tap((min(round(x), right - 1), (top + bottom) // 2)), True
 
     def _search(self, elements: tuple[Element, ...], label: str) -> Action:
-        """Look for it where it may be: below the keyboard, further down, further up."""
+        """Look further for the target: hide the keyboard, else scroll down, else scroll up."""
         if any(e.window == "keyboard" for e in elements):
             return Back()
         rooms = [e for e in elements if e.scrollable]
@@ -225,7 +224,7 @@ class Solver:
 def _matching(
     elements: Sequence[Element], label: str, role: str | None = None, detail: str | None = None
 ) -> list[Element]:
-    """What is labelled so, in whatever language the phone speaks."""
+    """Return the visible elements with this label, in any language of the phone."""
     labels = forms(label)
     details = None if detail is None else forms(detail)
     return [
@@ -255,7 +254,7 @@ def _area(element: Element) -> int:
 
 
 def _free_point(target: Element, elements: Sequence[Element]) -> tuple[int, int] | None:
-    """A point of the target that nothing on top of it covers."""
+    """Return a point of the target not covered by a clickable element; None if none is found."""
     above = [e for e in elements[list(elements).index(target) + 1 :] if e.clickable]
     left, top, right, bottom = target.bounds
     for across in (0.5, 0.25, 0.1, 0.75, 0.9):

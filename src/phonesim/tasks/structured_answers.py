@@ -1,9 +1,9 @@
-"""Answers judged by what they mean: a number with its unit, a date, a list.
+"""Judges of answers by their meaning: a number with its unit, a date, a list.
 
-"3,5 km" is "3.5 kilometres" and 3500 m, "5 March" is 5.3.2026 and "next Thursday", and a list may
-stand in one line or in several. Where a text can mean two things (3,500 is three and a half or
-three thousand five hundred; 5/3 is in March or in May) either of them counts. As in `answers`,
-whoever says something else beside it has not answered.
+"3,5 km" equals "3.5 kilometres" and 3500 m, "5 March" equals 5.3.2026 and "next Thursday", and a
+list may be on one line or on several. If a text is ambiguous (3,500 is three and a half or three
+thousand five hundred; 5/3 is in March or in May), either reading counts. As in `answers`, an answer
+that also says something else is wrong.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from datetime import date, timedelta
 
 from phonesim.tasks.answers import MAX_WORDS, NUMBER_WORDS
 
-Scale = tuple[str, float]  # the dimension, and how many of its smallest unit
+Scale = tuple[str, float]  # the dimension, and the factor to its base unit
 UNITS: dict[str, Scale] = {
     **dict.fromkeys(("mm", "millimetre", "millimeter"), ("length", 0.001)),
     **dict.fromkeys(("cm", "centimetre", "centimeter"), ("length", 0.01)),
@@ -69,9 +69,9 @@ BETWEEN = re.compile(r"[,;，；、\n]|\s(?:and|und|y|&|和)\s")
 
 
 def states_quantity(answer: str | None, value: float, unit: str, *, within: float = 0.0) -> bool:
-    """The answer gives this quantity and no other; a number without a unit is in `unit`.
+    """Return whether the answer gives this quantity only; a number without a unit is in `unit`.
 
-    Parts are added up: 1 h 15 min is 75 min. `within` is how far off it may be, in `unit`.
+    Parts are added up: 1 h 15 min is 75 min. `within` is the tolerance, in `unit`.
     """
     dimension, factor = UNITS[unit]
     if answer is None or len(answer.split()) > MAX_WORDS:
@@ -82,9 +82,9 @@ def states_quantity(answer: str | None, value: float, unit: str, *, within: floa
 
 
 def _totals(text: str, dimension: str, factor: float) -> set[float] | None:
-    """What the quantities of a text add up to, in every way of reading; None: not only these."""
+    """Return the sum of a text's quantities for every reading; None if others are in it."""
     totals: set[float] | None = None
-    before = 0.0  # the unit of the part before: parts go from large to small
+    before = 0.0  # the unit of the previous part: parts go from large to small
     for found in QUANTITY.finditer(text):
         word = (found["sign"] or found["unit"] or "").strip()
         kind, size = _unit(word) if word else (dimension, factor)
@@ -106,7 +106,7 @@ def _spoken(text: str, factor: float) -> set[float] | None:
 
 
 def _numbers(figure: str) -> set[float]:
-    """Every number that a figure may mean: commas and points part thousands or decimals."""
+    """Return every reading of a figure: commas and points separate thousands or decimals."""
     bare = figure.replace(" ", "").replace("'", "")
     read = set()
     if re.fullmatch(r"-?\d{1,3}(?:[.,]\d{3})+", bare):
@@ -120,9 +120,9 @@ def _numbers(figure: str) -> set[float]:
 
 
 def states_date(answer: str | None, day: date, today: date | None = None) -> bool:
-    """The answer gives this day and no other, in any usual form; a year may be left out.
+    """Return whether the answer gives this day only, in any usual form; the year is optional.
 
-    Weekdays and "tomorrow" are understood where it is known what day is `today`.
+    Weekdays and words such as "tomorrow" are understood only if `today` is given.
     """
     text = CHINESE_DATE.sub(
         lambda found: f" {found[1] or day.year}-{found[2]}-{found[3]} ", _plain(answer or "")
@@ -134,7 +134,7 @@ def states_date(answer: str | None, day: date, today: date | None = None) -> boo
 
 
 def _days(found: re.Match[str], near: date, today: date | None) -> set[date]:
-    """The days that may be meant. Without a year it is that of the day in question."""
+    """Return the days that may be meant. A missing year is that of the expected day, `near`."""
     words = found[0]
     if found["near"]:
         return _near(words, today)
@@ -175,7 +175,7 @@ def _valid(triples: Iterable[tuple[int, int, int]]) -> set[date]:
 
 
 def states_list(answer: str | None, items: Sequence[str], *, ordered: bool = False) -> bool:
-    """The answer lists these things, all of them and nothing else; `ordered`: in this order."""
+    """Return whether the answer lists exactly these items; `ordered`: in this order."""
     lines = [BULLET.sub("", line) for line in (answer or "").splitlines()]
     last = lines[-1].rpartition(":")[2] if len(lines) == 1 else "\n".join(lines)
     if len(lines) > 1 and lines[0].rstrip().endswith(":"):
@@ -190,7 +190,7 @@ def _item(text: str) -> str:
 
 
 def _plain(text: str) -> str:
-    """Without capitals and accents, with plain signs for minus, quotes and spaces."""
+    """Return the text casefolded, without accents, with ASCII minus, apostrophe and spaces."""
     signs = text.replace("−", "-").replace("’", "'").replace("\u202f", " ").replace("\xa0", " ")
     apart = unicodedata.normalize("NFKD", signs.replace("°", "\x00"))
     bare = "".join(sign for sign in apart if not unicodedata.combining(sign))

@@ -1,14 +1,16 @@
-"""Which tasks there are: every template, every split, and how an id becomes a task again.
+"""The task sets: all templates, all splits, and `load_task`, which rebuilds a task from its id.
 
-A task's id is `template/split/number`; the number seeds its parameters, its words and its phone, so
-the id alone rebuilds it. Splits: `train`; `test` (the same templates, parameters never seen in
-training); `held_out_templates`, which no demonstration shows, for testing; the same templates to be
-learned by reward, `undemonstrated`, with parameters and phones of their own to test them with,
-`undemonstrated_test`; `held_out_apps`. Training and test phones differ, too. `paraphrased` and
-`other_words` are tasks of `test` in sentences that no demonstration has (`wordings`). Of the family
-`everyday`, tasks in which something must not go wrong are the split `high_stakes`, and those whose
-parts take more than twelve steps on average the split `long` (a task of it may take 11, or 25);
-both are for testing, and no other split has them.
+An id is `template/split/number`; it seeds the parameters, the phrasing and the phone, so that the
+id alone rebuilds the task. Training and test phones differ, too. The splits:
+- `train`, and `test` with the same templates but parameters that training never draws;
+- `held_out_templates`: templates that no demonstration shows, for testing;
+- `undemonstrated`: the same held-out templates, to be learned by reward, and `undemonstrated_test`
+  to test that, with parameters and phones of its own;
+- `held_out_apps`: tasks in apps or shops that no training task uses;
+- `paraphrased`, `other_words`: tasks of `test` in sentences that no demonstration has (`wordings`);
+- `high_stakes`: tasks of the family `everyday` in which something must not go wrong;
+- `long`: tasks of `everyday` whose parts add up to more than twelve steps on average (a single task
+  may take 11, or 25). Both are for testing only, and no other split has these tasks.
 """
 
 from __future__ import annotations
@@ -32,11 +34,11 @@ from phonesim.tasks.wordings import REWORDED, wordings
 
 HELD_OUT_APPS = frozenset({"Files", "Weather"})
 STEP_LIMITS: dict[Difficulty, int] = {"easy": 10, "medium": 15, "hard": 25, "long": 50}
-PHONES = 10_000  # in each split
+PHONES = 10_000  # phone seeds in each split
 
 
 def templates() -> dict[str, type[Template]]:
-    """Every template by name, those of plug-ins last."""
+    """Return all templates by name, those of plug-ins last."""
     return _templates(plugins.generation("task"))
 
 
@@ -62,7 +64,7 @@ def _built_in() -> dict[str, type[Template]]:
 
 
 def splits_of(template: type[Template]) -> tuple[Split, ...]:
-    """The splits that a template has tasks in."""
+    """Return the splits in which a template has tasks."""
     if template.high_stakes:
         return ("high_stakes",)
     if template.difficulty == "long":
@@ -82,16 +84,16 @@ def _reworded(template: type[Template]) -> tuple[Split, ...]:
 
 
 def original(task_id: str) -> str:
-    """The task of the split `test` that this one says in other words; in other splits, itself."""
+    """Return the id of the `test` task that a reworded task repeats; for others, their own id."""
     name, _, rest = task_id.partition("/")
     split, _, number = rest.partition("/")
     return f"{name}/test/{number}" if split in REWORDED else task_id
 
 
 def template_names(split: Split, family: Family | None = None) -> list[str]:
-    """The templates that have tasks in a split: of a family, or of both core families.
+    """Return the templates that have tasks in a split: of a family, or of both core families.
 
-    Without a family, a split that the core families have nothing in is that of all families.
+    If `family` is None and the core families have no tasks in the split, return all families'.
     """
     found = {name: each for name, each in templates().items() if split in splits_of(each)}
     if family is not None:
@@ -100,7 +102,7 @@ def template_names(split: Split, family: Family | None = None) -> list[str]:
 
 
 def load_task(task_id: str) -> tuple[Task, Template]:
-    """The task of an id such as `notes.create/train/7`, with what it is made of."""
+    """Return the task of an id such as `notes.create/train/7`, and its template instance."""
     name, split = _parse(task_id)
     template = templates()[name]
     same = original(task_id)
@@ -130,7 +132,7 @@ def phone_seed(task_id: str, split: Split) -> int:
 
 
 def tasks(split: Split, family: Family | None = None, start: int = 0) -> Iterator[Task]:
-    """Tasks of a split without end, one of each template in turn."""
+    """Yield the tasks of a split without end: each number, from `start`, for all its templates."""
     names = template_names(split, family)
     if not names:
         raise UnknownTask(f"no templates in the split {split!r} of the family {family!r}")

@@ -1,6 +1,8 @@
-"""What a task template is: words for the instruction, a start, a goal, and a scripted solution.
+"""The base class of task templates, and the views of a phone that their judges compare.
 
-A template is a frozen dataclass whose fields are drawn from domains; one instance is one task:
+A template generates tasks of one kind: it has the phrasings of the instruction, the preparation of
+the phone, a judge and a scripted solution. `task_sets` draws tasks from it, `fact_judge` judges
+them. It is a frozen dataclass whose fields are drawn from domains; one instance is one task:
 
     @dataclass(frozen=True)
     class CreateNote(Template):
@@ -11,10 +13,10 @@ A template is a frozen dataclass whose fields are drawn from domains; one instan
         touches = (Note,)
         title: str = parameter(NOTE_TITLES)
 
-`prepare` puts on the phone what the task needs (and takes away what would make it done already).
-`missing` compares the phone before and after and says what is still missing; None means done. It
-reads facts only: no path has to be followed. What the task does not list in `touches` must be as
-it was, so that nothing can be done by breaking something else. `solve` gives one good way.
+`prepare` puts on the phone what the task needs, and removes what would make it done from the start.
+`missing` compares the phone before and after and returns what is still missing; None means done. It
+reads facts only, so every path to the goal counts. Records of types that `touches` does not list
+must be unchanged: no task is done by breaking something else. `solve` yields one good solution.
 """
 
 from __future__ import annotations
@@ -42,7 +44,7 @@ BY_POPUP: dict[type[Any], frozenset[str]] = {InstalledApp: frozenset({"version",
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What a judge sees of a phone: its facts, and which page of which app is in front."""
+    """What a judge sees: the phone's facts, the page in front, and the agent's answer."""
 
     facts: Facts
     now: datetime
@@ -60,7 +62,7 @@ class View:
 
 
 def view_of(phone: Phone, answer: str | None = None) -> View:
-    """The phone as it is now, frozen. The shade or the recent apps hide the page below them."""
+    """Return a view of the phone now. An open overlay (shade, recent apps) is the page in front."""
     top = phone.routes[-1]
     if phone.state.overlay:
         top = Route(phone.state.overlay)
@@ -76,36 +78,36 @@ def view_of(phone: Phone, answer: str | None = None) -> View:
 
 
 def added(start: View, end: View, kind: type[R]) -> tuple[R, ...]:
-    """Records of a kind that were not there before."""
+    """Return the records of a type that are in `end` but not in `start`."""
     before = {record.id for record in start.all(kind)}
     return tuple(record for record in end.all(kind) if record.id not in before)
 
 
 def removed(start: View, end: View, kind: type[R]) -> tuple[R, ...]:
-    """Records of a kind that are gone."""
+    """Return the records of a type that are in `start` but not in `end`."""
     after = {record.id for record in end.all(kind)}
     return tuple(record for record in start.all(kind) if record.id not in after)
 
 
 def changed(start: View, end: View, kind: type[R]) -> tuple[tuple[R, R], ...]:
-    """Records of a kind that are there still but different: (before, after)."""
+    """Return (before, after) for each record of a type that is in both views and differs."""
     before = {record.id: record for record in start.all(kind)}
     pairs = ((before[record.id], record) for record in end.all(kind) if record.id in before)
     return tuple((old, new) for old, new in pairs if old != new)
 
 
 def without_popups(app: InstalledApp) -> InstalledApp:
-    """The app apart from what an uninvited dialog may change."""
+    """Return the app without the fields that a pop-up may change."""
     return dataclasses.replace(app, version=0, location=False)
 
 
 def by_popup(change: RecordChange) -> bool:
-    """Whether an uninvited dialog may have done it: an update of an app, a permission."""
+    """Return whether a pop-up may have made this change: an app update or a location permission."""
     return bool(change.fields) and change.fields <= BY_POPUP.get(type(change.record), frozenset())
 
 
 class Template:
-    """One kind of task. Subclasses are frozen dataclasses whose fields are parameters."""
+    """One kind of task (base class). Subclasses are frozen dataclasses; fields are parameters."""
 
     name: ClassVar[str]
     family: ClassVar[Family] = "general"
@@ -114,11 +116,11 @@ class Template:
     phrasings: ClassVar[tuple[str, ...]]
     touches: ClassVar[tuple[type[Any], ...]] = ()
     held_out: ClassVar[bool] = False
-    high_stakes: ClassVar[bool] = False  # judged above all for what must not happen
+    high_stakes: ClassVar[bool] = False  # success depends on what must not happen
 
     @classmethod
     def draw(cls, rng: random.Random, split: Split) -> Self:
-        """An instance with parameters of that split."""
+        """Return an instance whose parameters are drawn from the values of that split."""
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         for _ in range(MAX_DRAWS):
             values = {field.name: domain_of(field).draw(rng, split) for field in fields}
@@ -128,16 +130,16 @@ class Template:
         raise ValueError(f"template {cls.name}: no sensible parameters in the split {split}")
 
     def sensible(self) -> bool:
-        """May these parameters stand together?"""
+        """Return whether these parameters make sense together; `draw` rejects them otherwise."""
         return True
 
     def words(self) -> dict[str, str]:
-        """What stands in the braces of the phrasings."""
+        """Return the texts for the placeholders of the phrasings, by name."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return {f.name: domain_of(f).say(getattr(self, f.name)) for f in fields}
 
     def known_to_user(self) -> dict[str, str]:
-        """What the user can tell who asks, by name: what the instruction is about."""
+        """Return what the simulated user can tell an agent that asks, by parameter name."""
         return self.words()
 
     def instruction(self, rng: random.Random) -> str:
@@ -147,15 +149,15 @@ class Template:
         """Put on the phone what the task needs."""
 
     def missing(self, start: View, end: View) -> str | None:
-        """What is still missing; None when the task is done."""
+        """Return what is still missing; None when the task is done."""
         raise NotImplementedError
 
     def solve(self, start: View) -> Iterable[Move]:
-        """The moves of one good way to do it."""
+        """Yield the moves of one good solution."""
         raise NotImplementedError
 
     def verdict(self, start: View, end: View) -> str | None:
-        """`missing`, and then whether anything else was changed on the way."""
+        """Return what is missing, or else what was changed besides; None when the task is done."""
         for kind in self.touches:
             if getattr(kind, "SINGLE", False) and len(end.all(kind)) != len(start.all(kind)):
                 return f"the phone has its {kind.__name__} once, and now {len(end.all(kind))} times"

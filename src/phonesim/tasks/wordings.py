@@ -1,8 +1,8 @@
-"""Sentences for tasks of the split `test` that no demonstration has, from `wordings.toml`.
+"""Phrasings that no demonstration has, for tasks of the split `test`, from `wordings.toml`.
 
-A task of `paraphrased` or `other_words` has the parameters, the phone and the judge of the task of
-`test` with its number; only the instruction differs. What success is lost is lost by its words.
-They are in English: a phone that speaks another language says the task as always.
+A task of `paraphrased` or `other_words` has the parameters, the phone and the judge of the `test`
+task with the same number; only the instruction differs, so any loss of success is due to it.
+The phrasings are English: a phone in another language uses its usual instructions.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ REWORDED: tuple[Split, ...] = tuple(SAME_TASKS)
 
 @cache
 def wordings() -> Mapping[Split, Mapping[str, str]]:
-    """One sentence for each template of each split, with the fields of the template in braces."""
+    """Return one phrasing for each template of each split, with placeholders for its fields."""
     text = files("phonesim.tasks").joinpath("wordings.toml").read_text("utf-8")
     read = tomllib.loads(text)
     return {split: read[split] for split in REWORDED}

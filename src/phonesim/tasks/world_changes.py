@@ -1,8 +1,8 @@
-"""What the world did to a phone is nobody's merit and nobody's fault: views for judges without it.
+"""Views for judges without the changes that the simulated world made, not the agent (events).
 
 An agent may have acted on the phone as it was at the start, or as it has become (an answer to "how
-many unread mails?" may count the one that has just come), so a judge looks twice: at the end
-without what the world did, and at a start in which the world had done it already.
+many unread mails?" may count the one that has just come). So a judge compares twice: with an end
+that lacks the world's changes, and with a start that already has them.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def the_world_did_something(state: PhoneState) -> bool:
 
 
 def without_world(start: View, end: View, state: PhoneState) -> View:
-    """The end as if nothing had happened by itself."""
+    """Return the end view without the world's changes."""
     arrived = frozenset(state.arrived)
     kept = {
         kind: {record.id: record for record in records if record.id not in arrived}
@@ -31,7 +31,7 @@ def without_world(start: View, end: View, state: PhoneState) -> View:
 
 
 def with_world(start: View, end: View, state: PhoneState) -> View:
-    """The start as if all that happened by itself had happened before it."""
+    """Return the start view as if all of the world's changes had been made before it."""
     arrived = frozenset(state.arrived)
     before = {kind: {r.id: r for r in records} for kind, records in start.facts.tables()}
     for kind, records in end.facts.tables():
@@ -42,7 +42,7 @@ def with_world(start: View, end: View, state: PhoneState) -> View:
 def _with_fields(
     tables: dict[type[Any], dict[int, Any]], of: View, values: View, state: PhoneState
 ) -> Facts:
-    """The tables, with the fields that the world has moved as they are in `values`."""
+    """Return the tables as facts; take the fields that the world has changed from `values`."""
     facts = Facts(tables, of.facts.next_id)
     known = {record.id: record for _, records in values.facts.tables() for record in records}
     for kind, records in list(facts.tables()):

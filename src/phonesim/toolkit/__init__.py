@@ -1,1 +1,1 @@
-"""The widgets that every app is built from."""
+"""The widgets that every app's pages are built from."""

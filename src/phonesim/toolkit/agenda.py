@@ -1,4 +1,4 @@
-"""A row of a timetable: when it begins and ends, a coloured bar, what it is."""
+"""A row of a timetable: start and end, a coloured bar, and what it is."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phonesim.toolkit.widget import Size
 
 @dataclass(slots=True)
 class AgendaRow:
-    """Something at a certain time."""
+    """One entry of an agenda at a certain time."""
 
     title: str
     begins: str

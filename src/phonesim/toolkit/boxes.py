@@ -1,4 +1,4 @@
-"""Widgets that arrange other widgets: column, row, grid, card, space and line."""
+"""Layout widgets that arrange others: column, row, flow, grid, card, padding, space and line."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phonesim.toolkit.widget import Size, Widget
 
 @dataclass(slots=True)
 class Column:
-    """Widgets below each other, each as wide as the column."""
+    """Children stacked vertically, each as wide as the column."""
 
     children: Sequence[Widget]
     gap: int = 0
@@ -32,14 +32,14 @@ class Column:
         _, clip_top, _, clip_bottom = scene.canvas.clip
         for child in self.children:
             child_height = child.size(scene.theme, inner)[1]
-            if top + child_height > clip_top and top < clip_bottom:  # the rest cannot be seen
+            if top + child_height > clip_top and top < clip_bottom:  # else clipped away
                 child.place(scene, x + self.pad, top, inner, child_height)
             top += child_height + self.gap
 
 
 @dataclass(slots=True)
 class Row:
-    """Widgets beside each other. `stretch` names the one that takes the room left over."""
+    """Children side by side. `stretch` is the index of the child that takes the remaining width."""
 
     children: Sequence[Widget]
     gap: int = 8
@@ -77,7 +77,7 @@ class Row:
 
 @dataclass(slots=True)
 class Flow:
-    """Widgets beside each other in their own widths, broken into as many lines as it takes."""
+    """Children side by side at their natural widths, wrapped into as many lines as needed."""
 
     children: Sequence[Widget]
     gap: int = 8
@@ -110,7 +110,7 @@ class Flow:
 
 @dataclass(slots=True)
 class Grid:
-    """Widgets in equal columns."""
+    """Children in columns of equal width."""
 
     children: Sequence[Widget]
     columns: int
@@ -139,7 +139,7 @@ class Grid:
 
 @dataclass(slots=True)
 class Card:
-    """A raised box around one widget. A tap anywhere on it counts where `on_tap` is given."""
+    """A raised box around one widget. With `on_tap`, the whole card can be tapped."""
 
     child: Widget
     label: str = ""
@@ -167,7 +167,7 @@ class Card:
 
 @dataclass(slots=True)
 class Pad:
-    """Room around one widget."""
+    """Padding around one widget."""
 
     child: Widget
     sides: int = 16
@@ -186,7 +186,7 @@ class Pad:
 
 @dataclass(slots=True)
 class Space:
-    """Nothing, of a certain size."""
+    """Empty room of a given size."""
 
     height: int = 8
     width: int = 0
@@ -200,7 +200,7 @@ class Space:
 
 @dataclass(slots=True)
 class Line:
-    """A thin line across."""
+    """A thin horizontal line."""
 
     def size(self, theme: Theme, width: int) -> Size:
         return width, 1

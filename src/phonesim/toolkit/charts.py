@@ -1,4 +1,4 @@
-"""Figures drawn: columns over a line of captions, and the bars of a ticket's code."""
+"""Charts: columns over a line of captions, and a barcode."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phonesim.toolkit.widget import Size
 
 @dataclass(slots=True)
 class Columns:
-    """A column for each value, the highest as high as there is room."""
+    """A column for each value; the highest one fills the available height."""
 
     values: Sequence[int]
     captions: Sequence[str]
@@ -38,7 +38,7 @@ class Columns:
 
 @dataclass(slots=True)
 class Barcode:
-    """Black bars on white that depend on a text, with the text below."""
+    """Black bars on white that are derived from a text, with the text below."""
 
     code: str
     high: int = 96

@@ -1,4 +1,4 @@
-"""A row with a check box in front: the box ticks the thing off, the rest of the row opens it."""
+"""A row with a check box: the box toggles the item, the rest of the row opens it."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LEAD = 48  # from the left edge to the title
 
 @dataclass(slots=True)
 class CheckRow:
-    """A thing to do, struck through once done. `button` = (icon, label, handler) ends the row."""
+    """A checklist item, struck through once done. `button` = (icon, label, handler) at the end."""
 
     title: str
     done: bool
@@ -23,9 +23,9 @@ class CheckRow:
     on_tap: Handler | None = None
     on_hold: Handler | None = None
     detail: str = ""
-    urgent: bool = False  # the second line in red
+    urgent: bool = False  # draw the second line in red
     button: tuple[str, str, Handler] | None = None
-    lit: bool = False  # the button's icon in colour
+    lit: bool = False  # draw the button's icon in the primary colour
 
     def _title_lines(self, theme: Theme, width: int) -> tuple[str, ...]:
         sides = 28 if theme.cards else 16

@@ -1,4 +1,4 @@
-"""How time is shown large: an alarm with its switch, and a dial that runs down."""
+"""Large displays of time: an alarm with its switch, and a countdown dial."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ RIM = 7
 
 @dataclass(slots=True)
 class AlarmRow:
-    """An alarm: its time, what it is for and when it rings, and whether it is on."""
+    """An alarm: its time, its label and days, and its switch."""
 
     time: str
     detail: str
@@ -90,7 +90,7 @@ class Dial:
 
 @lru_cache(maxsize=512)
 def _ring(steps: int, color: Color, track: Color, ground: Color, density: int) -> Pixels:
-    """A ring of which `steps` parts of the whole are in colour, from the top clockwise."""
+    """Return a ring mask with `steps` parts filled, clockwise from the top."""
     scale = 3 * density
     inset, wide = RIM * scale, DIAL * density
     side = DIAL * scale

@@ -1,4 +1,4 @@
-"""Widgets that a finger works: button, icon button, chip, switch, check box, slider, text field."""
+"""Interactive widgets: button, icon button, chip, switch, check box, slider, text field."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class Button:
 
 @dataclass(slots=True)
 class IconButton:
-    """An icon to tap; its label is what a screen reader would say."""
+    """An icon to tap; its label is what a screen reader would read out."""
 
     icon: str
     label: str
@@ -156,7 +156,7 @@ def draw_radio(scene: Scene, x: int, y: int, on: bool) -> None:
 
 @dataclass(slots=True)
 class Slider:
-    """A share in [0, 1], set by a tap or a drag on its track."""
+    """A value in [0, 1], set by a tap or a drag on its track."""
 
     label: str
     share: float
@@ -202,7 +202,7 @@ class Slider:
 
 @dataclass(slots=True)
 class TextField:
-    """A place to type. Made by `Ui.field`, which ties it to the page's state."""
+    """A text field. Made by `Ui.field`, which binds it to the page's memory."""
 
     key: str
     label: str
@@ -219,13 +219,13 @@ class TextField:
         return width, max(self.lines, shown) * theme.body.line_height + 26
 
     def _lines(self, theme: Theme, width: int, *, focused: bool) -> tuple[str, ...]:
-        """What is shown of a text that is too long: its end while one types, else its start."""
+        """Return the visible part of a long text: its end while focused, else its start."""
         text = "•" * len(self.value) if self.secret else self.value
         room = width - 24 - (30 if self.icon else 0) - (26 if self.value else 0)
         if not focused:
             return wrap(text, theme.body, room, 1 if self.lines == 1 else FIELD_LINES)
         if self.lines == 1:
-            while text and text_width(text, theme.body) > room:  # the end stays in sight
+            while text and text_width(text, theme.body) > room:  # the end stays visible
                 text = text[max(1, len(text) // 12) :]
             return (text,)
         return wrap(text, theme.body, room)[-FIELD_LINES:]
@@ -253,7 +253,7 @@ class TextField:
             focused=focused,
         )
         if self.value:
-            first_line = theme.body.line_height + 26  # the cross stands beside it
+            first_line = theme.body.line_height + 26  # the clear button is level with it
             box = (x + width - 36, y + (first_line - 36) // 2, 36, 36)
             scene.icon(box[0] + 9, box[1] + 9, "close", 18, theme.muted)
             clear = theme.language.tr("Clear {label}", label=self.label)
@@ -265,14 +265,14 @@ class TextField:
     def _place_text(self, scene: Scene, left: int, top: int, room: int, focused: bool) -> None:
         theme = scene.theme
         if not self.value:
-            after = left + 5 if focused else left  # the caret stands before it, not on it
+            after = left + 5 if focused else left  # the label starts after the caret, not under it
             label = shorten(self.label, theme.body, room)
             scene.text(after, top, label, theme.body, theme.muted)
         end = left
         around = 24 + (30 if self.icon else 0)
         for line in self._lines(theme, room + around, focused=focused):
             wide = text_width(line, theme.body)
-            right = starts_right(line)  # begins at the right end, before the cross
+            right = starts_right(line)  # right-aligned, ending before the clear button
             at = left + room - 26 - wide if right else left
             if line:
                 scene.text(at, top, line, theme.body)

@@ -1,4 +1,4 @@
-"""Round things: a person's disc with initials, round buttons with a caption, keys of a dial pad."""
+"""Round widgets: avatars with initials, round buttons with a caption, keys of a dial pad."""
 
 from __future__ import annotations
 

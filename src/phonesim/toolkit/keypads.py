@@ -1,4 +1,4 @@
-"""Big keys with big labels: what a calculator and a timer are worked with."""
+"""Large keys with large labels, for the calculator and the timer, and their display."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from phonesim.toolkit.widget import Size
 
 @dataclass(slots=True)
 class Key:
-    """One key. `icon` is drawn in place of the label."""
+    """One key. `icon` replaces the label."""
 
     label: str
     on_tap: Handler
@@ -45,7 +45,7 @@ class Key:
 
 @dataclass(slots=True)
 class Readout:
-    """A calculator's display: what was keyed in, and below it what it comes to."""
+    """A calculator's display: the input, and below it the result."""
 
     keyed: str
     result: str
@@ -59,7 +59,7 @@ class Readout:
         middle = y + height * 3 // 5
         of = self._face(room)
         keyed = self.keyed
-        while keyed and text_width(keyed, of) > room:  # the end stays in sight
+        while keyed and text_width(keyed, of) > room:  # the end stays visible
             keyed = keyed[1:]
         scene.text(right - text_width(keyed, of), middle - of.line_height, keyed, of)
         result = shorten(self.result, theme.title, room)
@@ -71,6 +71,6 @@ class Readout:
             scene.element("text", self.result, below, detail="Result")
 
     def _face(self, room: int) -> Face:
-        """The largest face in which everything fits."""
+        """Return the largest face in which the whole text fits."""
         faces = (face(size) for size in (46, 36, 28, 22))
         return next((of for of in faces if text_width(self.keyed, of) <= room), face(18))

@@ -1,4 +1,4 @@
-"""A message in a chat that can be held: who said it, an icon for what is no text, a star."""
+"""A chat message that can be held: its sender, an icon if it is not text, a star."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from phonesim.toolkit.widget import Size
 
 @dataclass(slots=True)
 class MessageRow:
-    """Ours to the right, theirs to the left, with the sender's name where many talk."""
+    """A message: ours on the right, others' on the left, with the sender's name in groups."""
 
     text: str
     ours: bool

@@ -1,4 +1,4 @@
-"""Windows over a page: dialog, menu and sheet. While one is open, nothing below is in reach."""
+"""Windows over a page: dialog, menu and sheet. While one is open, nothing below can be touched."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phonesim.toolkit.texts import Text
 from phonesim.toolkit.widget import Widget
 
 MENU_WIDTH = 210
-WIDEST_DIALOG, WIDEST_SHEET = 480, 640  # on tablets and phones on their side
+WIDEST_DIALOG, WIDEST_SHEET = 480, 640  # on tablets and in landscape
 
 
 def _swallow(_: Drag) -> bool:
@@ -25,7 +25,7 @@ def _swallow(_: Drag) -> bool:
 def _open(
     scene: Scene, rect: tuple[int, int, int, int], name: str, on_close: Handler | None
 ) -> None:
-    """Darken what lies below and start a window on top; a tap beside it closes it where it may."""
+    """Dim what lies below and start a window; a tap beside it calls `on_close`, if there is one."""
     x, y, width, height = rect
     left, top, right, bottom = scene.canvas.clip
     scene.canvas.dim(left, top, right - left, bottom - top)
@@ -58,7 +58,7 @@ class Dialog:
         left, top = x + (width - wide) // 2, y + max(8, (height - high) // 2)
         _open(scene, (left, top, wide, high), self.window, self.on_close)
         clip = scene.canvas.clip
-        scene.canvas.clip = (left, top, left + wide, top + 18 + tall)  # never over the buttons
+        scene.canvas.clip = (left, top, left + wide, top + 18 + tall)  # keep off the buttons
         content.place(scene, left + 20, top + 18, inner, tall)
         scene.canvas.clip = clip
         foot.place(scene, left + 20, top + high - foot_high - 12, inner, foot_high)
@@ -72,7 +72,7 @@ class Dialog:
 
 @dataclass(slots=True)
 class Menu:
-    """Choices that hang from the bar's right end. Made by `Ui.menu`."""
+    """Choices below the right end of the bar. Made by `Ui.menu`."""
 
     body: Scroll
     on_close: Handler
@@ -86,7 +86,7 @@ class Menu:
 
 @dataclass(slots=True)
 class Sheet:
-    """Choices that rise from the foot of the screen, below a title. Made by `Ui.sheet`."""
+    """Choices at the bottom of the screen, below a title. Made by `Ui.sheet`."""
 
     title: str
     body: Scroll

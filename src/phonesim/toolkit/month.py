@@ -1,6 +1,6 @@
-"""A month to look at and to choose a day from: the bar that turns its pages, and its grid of days.
+"""A month to look at and to choose a day from: a bar to change the month, and the grid of days.
 
-Weeks begin on Monday. Days that have something on them carry up to three dots.
+Weeks begin on Monday. Days with entries carry up to three dots.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ MAX_DOTS = 3
 
 
 def month_of(day: date) -> date:
-    """The first day of its month."""
+    """Return the first day of the month of `day`."""
     return day.replace(day=1)
 
 
 def months_after(month: date, count: int) -> date:
-    """The month that many months later (or earlier, below zero)."""
+    """Return the month that many months later (earlier if negative)."""
     index = month.year * 12 + month.month - 1 + count
     return date(index // 12, index % 12 + 1, 1)
 
 
 def day_words(day: date, language: Language | None = None, *, year: bool = False) -> str:
-    """A day as people write it: Saturday 14 March."""
+    """Return a day in words: Saturday 14 March."""
     if language is not None:
         return language.date(day, "day_year" if year else "day")
     words = f"{WEEKDAYS[day.weekday()]} {day.day} {MONTHS[day.month - 1]}"
@@ -48,7 +48,7 @@ def day_words(day: date, language: Language | None = None, *, year: bool = False
 def month_bar(
     month: date, on_turn: Callable[[date], None], on_title: Handler, language: Language
 ) -> Row:
-    """Back, the month's name, forward. The name leads to a choice of months."""
+    """Return the bar: back, the month's name, forward. The name opens a choice of months."""
     tr = language.tr
     return Row(
         [
@@ -62,13 +62,13 @@ def month_bar(
 
 @dataclass(slots=True)
 class MonthGrid:
-    """The days of a month, today in a tinted disc, the chosen one in a filled disc."""
+    """The days of a month: today in a tinted disc, the chosen one in a filled disc."""
 
     month: date
     today: date
     on_pick: Callable[[date], None]
     chosen: date | None = None
-    marks: Mapping[date, int] | None = None  # how much there is on a day
+    marks: Mapping[date, int] | None = None  # number of entries per day
 
     def _weeks(self) -> int:
         days = (months_after(self.month, 1) - self.month).days

@@ -15,12 +15,12 @@ from phonesim.toolkit.widget import Widget
 BAR = 48
 TAB = 42
 FAB = 52
-WIDEST = 680  # units that a body takes; on a wider page it stands in the middle
+WIDEST = 680  # layout units; on a wider page the body is centred
 
 
 @dataclass(slots=True)
 class Tabs:
-    """Choices below the bar (or at the foot of the page), one of them current."""
+    """Tabs below the bar (or at the bottom of the page); one of them is current."""
 
     labels: Sequence[str]
     current: int
@@ -50,7 +50,7 @@ class Tabs:
         scene.background = behind
 
     def _cells(self, theme: Theme, width: int) -> tuple[Face, list[int]]:
-        """How wide each tab is: all the same, or as their labels need it where those are long."""
+        """Return the face and each tab's width: all equal, or by label where labels are long."""
         count, face = len(self.labels), theme.tiny if self.icons else theme.strong
         wanted = [text_width(label, face) + 8 for label in self.labels]
         if max(wanted) <= width // count:
@@ -72,8 +72,8 @@ class Page:
     actions: Sequence[IconButton] = ()
     primary: IconButton | None = None
     tabs: Tabs | None = None
-    foot: Widget | None = None  # stays below the body
-    head: Widget | None = None  # stays below the bar, above the body
+    foot: Widget | None = None  # fixed below the body
+    head: Widget | None = None  # fixed below the bar, above the body
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None:
         theme = scene.theme
@@ -97,7 +97,7 @@ class Page:
         if self.primary and theme.floating:
             self.body.tail = FAB + 24  # so that the last row can be scrolled clear of the button
         if theme.cards and not self.head:
-            self.body.lead = 4  # a first card does not touch the bar
+            self.body.lead = 4  # keeps the first card off the bar
         self.body.place(scene, x, top, width, max(0, bottom - top))
         if self.foot:
             self.foot.place(scene, x, bottom, width, self.foot.size(theme, width)[1])
@@ -123,7 +123,7 @@ class Page:
         if theme.centred:
             wide = text_width(title, theme.title)
             middle = x + (width - wide) // 2
-            if not left <= middle <= right - wide - 8:  # in the middle of the room there is
+            if not left <= middle <= right - wide - 8:  # else centre it in the room left
                 middle = left + (right - left - wide) // 2
             left = middle
         scene.text(left, y + (BAR - theme.title.line_height) // 2, title, theme.title)
@@ -132,7 +132,7 @@ class Page:
 
     def _place_floating(self, scene: Scene, x: int, y: int, action: IconButton) -> None:
         theme, behind = scene.theme, scene.background
-        scene.background = None  # it floats above whatever the body shows
+        scene.background = None  # it floats above the body, so its background is unknown
         scene.rounded(x, y, FAB, FAB, 16, theme.primary)
         scene.background = theme.primary
         scene.icon(x + 14, y + 14, action.icon, 24, theme.on_primary)

@@ -1,4 +1,4 @@
-"""The rows that lists are made of, and the scrolling room they stand in."""
+"""The rows of lists, and the scrolling area that contains them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phonesim.toolkit.controls import (
 from phonesim.toolkit.surfaces import well_color
 from phonesim.toolkit.widget import Size, Widget
 
-FLING = 0.08  # seconds that a list rolls on at the finger's speed
+FLING = 0.08  # seconds for which a list keeps rolling at the finger's speed
 AVATAR_COLORS: tuple[Color, ...] = (
     (66, 133, 214), (214, 92, 92), (70, 160, 100), (150, 100, 200), (214, 140, 50), (60, 160, 170),
 )  # fmt: skip
@@ -29,11 +29,11 @@ AVATAR_COLORS: tuple[Color, ...] = (
 
 @dataclass(slots=True)
 class ListRow:
-    """A row of a list: something in front, a title, a second line, something behind.
+    """A row of a list: leading picture, title, detail, trailing text or control.
 
     `avatar` draws the first letter in a disc; `picture` a square picture; `icon` an icon.
     With `switch`, `check` or `radio` the row shows that state, and `on_tap` changes it.
-    `on_switch` makes the switch a target of its own beside the row's own `on_tap`.
+    `on_switch` makes the switch a separate target beside the row's own `on_tap`.
     """
 
     title: str
@@ -48,7 +48,7 @@ class ListRow:
     on_switch: Handler | None = None
     check: bool | None = None
     radio: bool | None = None
-    button: tuple[str, str, Handler] | None = None  # icon, label, handler, at the far end
+    button: tuple[str, str, Handler] | None = None  # icon, label, handler of a button at the end
     selected: bool = False
     bold: bool = False
     detail_lines: int = 2
@@ -82,7 +82,7 @@ class ListRow:
         theme, behind = scene.theme, scene.background
         outer = (x, y, width, height)
         if theme.cards:
-            inset = 0 if behind == theme.surface else 12  # on a sheet a card would not be seen
+            inset = 0 if behind == theme.surface else 12  # a card would be invisible on a sheet
             x, y, width, height = x + inset, y + 4, width - 2 * inset, height - 8
             fill = theme.tint if self.selected else theme.surface
             scene.rounded(x, y, width, height, 10, fill)
@@ -177,7 +177,7 @@ class ListRow:
 
 @dataclass(slots=True)
 class Bubble:
-    """A message in a conversation: ours to the right, theirs to the left."""
+    """A message in a conversation: ours on the right, theirs on the left."""
 
     text: str
     ours: bool
@@ -210,14 +210,14 @@ class Bubble:
 
 @dataclass(slots=True)
 class Scroll:
-    """A room with more in it than fits, moved by a finger, rolling on after a fast swipe."""
+    """A vertically scrolling column; after a fast swipe it keeps rolling."""
 
     children: Sequence[Widget]
     offset: int
     on_scroll: Callable[[int], None]
     gap: int = 0
-    lead: int = 0  # room before the first child
-    tail: int = 0  # room after the last child, where something floats over the end
+    lead: int = 0  # padding before the first child
+    tail: int = 0  # padding after the last child, where a button floats over the end
 
     def size(self, theme: Theme, width: int) -> Size:
         high = Column(self.children, gap=self.gap).size(theme, width)[1]
@@ -256,7 +256,7 @@ class Scroll:
 
 @dataclass(slots=True)
 class Empty:
-    """What a list shows when there is nothing in it."""
+    """The placeholder of an empty list."""
 
     text: str
     icon: str = ""

@@ -1,4 +1,4 @@
-"""What widgets stand on: which colour shows up on a background, and boxes with a rim."""
+"""Colours that stand out from a background, and bordered boxes."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from phonesim.scene import Scene
 
 
 def well_color(scene: Scene) -> Color:
-    """The colour of a field, chip or key, such that it shows up on what lies behind it."""
+    """Return a colour for a field, chip or key that stands out from the background."""
     theme = scene.theme
     if theme.dark or scene.background == theme.surface:
         return theme.field
     if scene.background == theme.page and not theme.cards:
         return theme.field
-    return theme.surface  # a grey page or a band of colour: lighter reads better than greyer
+    return theme.surface  # on a grey page or a coloured band, lighter is easier to read
 
 
 def track_color(theme: Theme) -> Color:
-    """The colour of what is not filled, not on or not to be used: tracks, idle buttons."""
+    """Return the colour of what is empty, off or disabled: slider tracks, idle buttons."""
     return theme.field if theme.dark else theme.line
 
 
@@ -30,7 +30,7 @@ def track_color(theme: Theme) -> Color:
 def _corner_tiles(
     radius: int, thick: int, rim: Color, fill: Color, behind: Color, density: int
 ) -> tuple[Pixels, Pixels, Pixels, Pixels]:
-    """Top left, top right, bottom left, bottom right of a small box with a rim."""
+    """Return the four corners (left to right, top to bottom) of a small bordered box."""
     side = 2 * radius
     canvas = new_canvas(side, side, density)
     canvas.fill(0, 0, side, side, behind)
@@ -45,8 +45,10 @@ def _corner_tiles(
 def draw_framed(
     scene: Scene, rect: tuple[int, int, int, int], radius: int, rim: Color, fill: Color, thick: int
 ) -> None:
-    """A rounded box (x, y, width, height) with a rim. Two boxes in each other, each drawn on one
-    known colour, would fill the corners between their curves; these corners come from one tile.
+    """Draw a rounded box (x, y, width, height) with a border.
+
+    Two nested boxes, each drawn on a single background colour, would fill the corners between
+    their curves, so each corner is one tile.
     """
     x, y, width, height = rect
     canvas, behind = scene.canvas, scene.background or scene.theme.surface

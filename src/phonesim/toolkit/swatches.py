@@ -1,4 +1,4 @@
-"""Things to choose by their look: a colour in a disc, a picture in a frame."""
+"""Choices by appearance: a colour in a disc, a picture in a frame."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Swatch:
 
 @dataclass(slots=True)
 class PictureChoice:
-    """A picture to choose, with its name below and a frame when it is chosen."""
+    """A picture to choose, with its name below and a frame if it is chosen."""
 
     label: str
     key: str

@@ -1,4 +1,4 @@
-"""Widgets that only show something: text, headings, icons, pictures, progress."""
+"""Widgets that only display: text, headings, icons, pictures, progress."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def color_of(theme: Theme, ink: Ink | Color) -> Color:
 
 @dataclass(slots=True)
 class Text:
-    """Lines of text, wrapped to the width on offer."""
+    """Lines of text, wrapped to the available width."""
 
     text: str
     kind: Kind = "body"
@@ -72,7 +72,7 @@ class Heading:
 
 @dataclass(slots=True)
 class Icon:
-    """One icon. With a label it can be found; with a handler it can be tapped."""
+    """One icon. A label lists it in the scene's elements; a handler makes it tappable."""
 
     name: str
     px: int = 24
@@ -92,7 +92,7 @@ class Icon:
 
 @dataclass(slots=True)
 class Picture:
-    """A picture drawn from its key, as wide as it may be unless `px` says how wide."""
+    """A picture drawn from its key, as wide as available unless `px` gives the width."""
 
     key: str
     px: int | None = None
@@ -116,7 +116,7 @@ class Picture:
 
 @dataclass(slots=True)
 class Progress:
-    """A bar that is filled by a share in [0, 1]."""
+    """A progress bar, filled by a share in [0, 1]."""
 
     share: float
     label: str = ""

@@ -1,4 +1,4 @@
-"""A list row that starts with a coloured tile, as settings and lists of apps have them."""
+"""A list row that starts with a coloured tile, as in settings and lists of apps."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TILE = 34
 
 @dataclass(slots=True)
 class TileRow(ListRow):
-    """A list row whose icon stands white on a tile of its own colour."""
+    """A list row with a white icon on a tile of its own colour."""
 
     color: Color = (110, 116, 128)
     corner: int = TILE // 2

@@ -1,7 +1,7 @@
-"""What every widget can do: say how much room it wants, and stand in the room it gets.
+"""The protocol of widgets: measure, then draw at the place that the parent assigns.
 
-Widgets are made anew for each frame from the phone's facts, so they hold no state. `size` gets the
-width on offer and answers (width, height); `place` draws, and tells the scene what stands there.
+Widgets are rebuilt for each frame from the phone's facts, so they hold no state. `size` takes the
+available width and returns (width, height); `place` draws and registers elements with the scene.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ Size = tuple[int, int]  # width, height
 
 
 class Widget(Protocol):
-    """A thing that can be laid out and drawn."""
+    """A part of a window that can be laid out and drawn."""
 
     def size(self, theme: Theme, width: int) -> Size: ...
 
@@ -23,6 +23,6 @@ class Widget(Protocol):
 
 
 class Window(Protocol):
-    """A page, a dialog, a menu, a sheet, the home screen: it fills the room it is given."""
+    """A page, dialog, menu, sheet or the home screen: it fills the area it is given."""
 
     def place(self, scene: Scene, x: int, y: int, width: int, height: int) -> None: ...

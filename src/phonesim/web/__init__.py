@@ -1,1 +1,1 @@
-"""The web that the simulated phone can reach: a search engine, things to read, and six shops."""
+"""The simulated web that the phone can reach: a search engine, two reading sites, six shops."""

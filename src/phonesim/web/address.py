@@ -1,8 +1,8 @@
-"""Addresses of web pages: what stands in the browser's bar and decides what a page shows.
+"""Addresses of web pages: what the browser's bar shows and what determines a page.
 
-All that a page shows apart from the user's own facts (cart, orders) is in its address: the search
-words, the order of the results, the filters, the page number. So an address is all that a judge
-needs to know where the browser is.
+Everything that a page shows, apart from the user's own facts (cart, orders), is in its address:
+search words, sort order, filters, page number. So a judge knows where the browser is from the
+address alone.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import parse_qsl, urlencode
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """`domain/path?query`. Equal pages have equal addresses: the query is kept in order."""
+    """`domain/path?query`. The query is sorted, so equal pages have equal addresses."""
 
     domain: str
     path: tuple[str, ...] = ()
@@ -28,14 +28,14 @@ class Address:
         return next((value for name, value in self.query if name == key), default)
 
     def having(self, **values: str | int) -> Address:
-        """The same page with some of the query changed; an empty value takes a key away."""
+        """Return the address with some query values changed; an empty value removes its key."""
         merged = dict(self.query) | {key: str(value) for key, value in values.items()}
         return replace(self, query=tuple(sorted((k, v) for k, v in merged.items() if v)))
 
 
 @lru_cache(maxsize=4096)
 def parse(text: str) -> Address:
-    """The address that a text means, whichever of the usual ways it was written."""
+    """Parse an address with or without "https://" and "www."; normalise domain and query."""
     rest = text.strip()
     for start in ("https://", "http://", "www."):
         rest = rest.removeprefix(start)
@@ -50,5 +50,5 @@ def parse(text: str) -> Address:
 
 
 def page_of(domain: str, *path: str, **query: str | int) -> Address:
-    """An address from its parts."""
+    """Build an address from its parts."""
     return Address(domain, path).having(**query)

@@ -1,4 +1,4 @@
-"""Things to read: entries of the encyclopedia and stories of the newspaper, all invented."""
+"""Invented texts: entries of the encyclopedia and stories of the newspaper."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from functools import cache
 
 @dataclass(frozen=True, slots=True)
 class Article:
-    """A page to read. `facts` are the rows of its table: what, and its value."""
+    """A page to read. `facts` are the rows of its table: name and value."""
 
     title: str
     section: str
@@ -25,7 +25,7 @@ class Article:
         return dict(self.facts)[name]
 
 
-# name, founded, inhabitants, river, known for
+# name, founded, inhabitants, river, known for, photo
 TOWNS = (
     ("Velmark", 1642, 48_200, "Osk", "its glass bridges", "city"),
     ("Ostby", 1187, 9_400, "Lir", "smoked herring", "harbour"),
@@ -55,7 +55,7 @@ MOUNTAINS = (
     ("The Anvil", 2640, 1838, "Southern Wall"),
     ("White Tolland", 3098, 1855, "Twin Range"),
 )
-# headline, section, what is asked, its value, first and second sentence
+# headline, section, name and value of its fact, first sentence, photo
 STORIES = (
     ("New ferry to Ostby starts in June", "Travel", "Crossing time", "35 minutes",
      "The blue boats will leave every hour from the old pier.", "harbour"),
@@ -99,7 +99,7 @@ REPORTER = (
 
 @cache
 def entries() -> dict[str, Article]:
-    """The encyclopedia, by slug."""
+    """Return the articles of the encyclopedia by slug."""
     towns = (_town(*row) for row in TOWNS)
     mountains = (_mountain(*row) for row in MOUNTAINS)
     return {article.slug: article for article in (*towns, *mountains)}
@@ -107,7 +107,7 @@ def entries() -> dict[str, Article]:
 
 @cache
 def stories() -> dict[str, Article]:
-    """The newspaper, by slug, newest first."""
+    """Return the articles of the newspaper by slug, newest first."""
     return {article.slug: article for article in (_story(*row) for row in STORIES)}
 
 

@@ -1,4 +1,4 @@
-"""Widgets that make a web page look like its owner's: bands, banners, links, tables."""
+"""Widgets that give a web page its site's look: bands, banners, links, tables."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def _inked(theme: Theme, ink: Color) -> Theme:
 
 @dataclass(slots=True)
 class Band:
-    """A widget on a colour of its own, from edge to edge."""
+    """A widget on its own background colour, from edge to edge."""
 
     child: Widget
-    color: Color | None = None  # None: the surface
-    ink: Color | None = None  # of what stands on it
+    color: Color | None = None  # None: the theme's surface colour
+    ink: Color | None = None  # colour of the content
     pad: int = 4
-    line: bool = False  # below
+    line: bool = False  # a line below the band
 
     def size(self, theme: Theme, width: int) -> Size:
         return width, self.child.size(theme, width)[1] + 2 * self.pad + self.line
@@ -48,7 +48,7 @@ class Band:
 
 @dataclass(slots=True)
 class Banner:
-    """A promise in large letters beside a picture, on a soft field of colour."""
+    """A slogan in large letters beside a picture, on a soft background."""
 
     title: str
     text: str
@@ -89,7 +89,7 @@ class Banner:
 
 @dataclass(slots=True)
 class Link:
-    """Words that lead somewhere."""
+    """Text that leads to another page."""
 
     label: str
     on_tap: Handler
@@ -118,7 +118,7 @@ class Link:
 
 @dataclass(slots=True)
 class PictureTile:
-    """A kind of thing to look at: its picture and its name."""
+    """A category: its picture and its name."""
 
     label: str
     picture: str
@@ -146,7 +146,7 @@ class PictureTile:
 
 @dataclass(slots=True)
 class Pairs:
-    """A small table of two columns: what, and how much."""
+    """A small table of two columns: name and value."""
 
     rows: Sequence[tuple[str, str]]
     strong_last: bool = False

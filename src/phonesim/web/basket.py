@@ -1,4 +1,4 @@
-"""What a customer has with the shops: cart, wish list, orders, coupons, places to deliver to."""
+"""The customer's facts in the shops: cart, wish list, orders, coupons, delivery addresses."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from datetime import date
 
 from phonesim.facts import Facts
 
-OrderLine = tuple[int, tuple[str, ...], int, int]  # product, options, quantity, cents for one
+OrderLine = tuple[int, tuple[str, ...], int, int]  # product, options, quantity, cents per piece
 STATUSES = ("Processing", "Packed", "Shipped", "Out for delivery", "Delivered", "Returned")
 DELIVERIES = ("Standard", "Express", "Pick-up")
 COUPONS = {
@@ -18,10 +18,10 @@ COUPONS = {
 
 @dataclass(frozen=True, slots=True)
 class CartItem:
-    """Something in a shop's cart."""
+    """A product in a shop's cart."""
 
     id: int = 0
-    shop: str = ""  # its domain
+    shop: str = ""  # the shop's domain
     product: int = 0
     options: tuple[str, ...] = ()
     quantity: int = 1
@@ -29,7 +29,7 @@ class CartItem:
 
 @dataclass(frozen=True, slots=True)
 class WishItem:
-    """Something on a shop's wish list."""
+    """A product on a shop's wish list."""
 
     id: int = 0
     shop: str = ""
@@ -38,7 +38,7 @@ class WishItem:
 
 @dataclass(frozen=True, slots=True)
 class Order:
-    """Something that was bought. `total` is in cents, delivery included."""
+    """A placed order. `total` is in cents, delivery included."""
 
     id: int = 0
     shop: str = ""
@@ -53,7 +53,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class AppliedCoupon:
-    """A coupon that counts in a shop's cart."""
+    """A coupon that is applied to a shop's cart."""
 
     id: int = 0
     shop: str = ""
@@ -62,7 +62,7 @@ class AppliedCoupon:
 
 @dataclass(frozen=True, slots=True)
 class DeliveryPlace:
-    """Where the customer has things brought to."""
+    """An address that the customer has things delivered to."""
 
     id: int = 0
     name: str = ""
@@ -71,7 +71,7 @@ class DeliveryPlace:
 
 @dataclass(frozen=True, slots=True)
 class Newsletter:
-    """Whether a shop may write to the customer."""
+    """Whether the customer subscribed to a shop's newsletter."""
 
     id: int = 0
     shop: str = ""
@@ -87,14 +87,14 @@ def wishes_of(facts: Facts, shop: str) -> tuple[WishItem, ...]:
 
 
 def orders_of(facts: Facts, shop: str) -> tuple[Order, ...]:
-    """Newest first."""
+    """Return the orders in a shop, newest first."""
     return facts.where(Order, lambda order: order.shop == shop)[::-1]
 
 
 def put_in_cart(
     facts: Facts, shop: str, product: int, options: tuple[str, ...], quantity: int
 ) -> None:
-    """One more item, or more of one that is there already."""
+    """Add a product to the cart, or raise its quantity if it is there with the same options."""
     same = facts.find(
         CartItem, lambda i: (i.shop, i.product, i.options) == (shop, product, options)
     )
@@ -109,7 +109,7 @@ def coupon_of(facts: Facts, shop: str) -> AppliedCoupon | None:
 
 
 def discount(facts: Facts, shop: str, cents: int) -> int:
-    """What a coupon takes off a sum."""
+    """Return the cents that the applied coupon takes off a sum."""
     coupon = coupon_of(facts, shop)
     return cents * COUPONS[coupon.code] // 100 if coupon else 0
 

@@ -1,4 +1,4 @@
-"""The browser's own frame around a page: the bar with the address, and the page in its colours."""
+"""The browser's frame around a page: the address bar in the phone's theme, the page in its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ ADDRESS_LABEL = "Search or type address"
 
 @dataclass(slots=True)
 class AddressField:
-    """Shows where one is; a tap makes it a field to type in, empty at first."""
+    """Shows the current domain; a tap turns it into a text field."""
 
     url: str
     field: TextField
@@ -52,7 +52,7 @@ class AddressField:
 
 @dataclass(slots=True)
 class TabsButton:
-    """How many tabs are open, in a small frame."""
+    """A button that shows how many tabs are open."""
 
     count: int
     on_tap: Handler
@@ -73,7 +73,7 @@ class TabsButton:
 
 @dataclass(slots=True)
 class BrowserWindow:
-    """A page inside the browser. `look` is the page's own; the bar keeps the phone's."""
+    """A page inside the browser. `look` is the page's theme; the bar keeps the phone's."""
 
     address: AddressField
     before: Sequence[IconButton]
@@ -106,7 +106,7 @@ class BrowserWindow:
         if self.head:
             top += self.head.size(look, width)[1]
             self.head.place(scene, x, y, width, top - y)
-        foot = None if scene.focused else self.foot  # above a keyboard there is no room for it
+        foot = None if scene.focused else self.foot  # there is no room for it above a keyboard
         if foot:
             bottom -= foot.size(look, width)[1]
         self.body.place(scene, x, top, width, max(0, bottom - top))

@@ -1,4 +1,4 @@
-"""What the browser remembers (tabs, bookmarks, shortcuts), and the ways from page to page."""
+"""What the browser stores (tabs, bookmarks, shortcuts), and navigation between pages."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phonesim.web.sites import SITES, title_of
 
 @dataclass(frozen=True, slots=True)
 class Tab:
-    """An open tab. `url` is where it was when another tab came to the front."""
+    """An open tab. `url` is its page at the moment when it went to the background."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -31,7 +31,7 @@ class Tab:
 
 @dataclass(frozen=True, slots=True)
 class Bookmark:
-    """A page to find again."""
+    """A bookmarked page."""
 
     id: int = 0
     url: str = ""
@@ -48,7 +48,7 @@ class Shortcut:
 
 @dataclass(slots=True)
 class ShortcutTile:
-    """A site's icon on its colour, and its name."""
+    """A site's icon on its colour, with the site's name."""
 
     name: str
     icon: str
@@ -71,13 +71,13 @@ class ShortcutTile:
 
 
 def living_tab(ui: Ui, tab: int) -> int:
-    """That tab, or a new one where there is none any more."""
+    """Return the id of that tab, or of a new one if it was closed."""
     known = ui.facts.find(Tab, lambda t: t.id == tab)
     return known.id if known else ui.facts.add(Tab()).id
 
 
 def go_to(ui: Ui, tab: int, text: str) -> None:
-    """What the bar does with a text: an address is opened, anything else is searched for."""
+    """Open what was typed into the bar: an address, or a search for anything else."""
     text = text.strip()
     if not text:
         return
@@ -113,7 +113,7 @@ def star(ui: Ui, url: str) -> IconButton:
 
 
 def leave(ui: Ui, tab: int, url: str) -> None:
-    """Let a tab know where it stands before another comes to the front."""
+    """Store a tab's page before another tab comes to the front."""
     known = ui.facts.find(Tab, lambda t: t.id == tab)
     if known:
         ui.facts.edit(known, url=url)
@@ -144,7 +144,7 @@ def switching(ui: Ui, tab: Tab) -> Handler:
 
 
 def forward(ui: Ui, tab: int, url: str) -> None:
-    """To the page that was opened from this one the last time."""
+    """Open the page that was visited after the last visit of this one."""
     urls = [visit.url for visit in ui.facts.all(PageVisit)]
     places: Sequence[int] = [i for i, visited in enumerate(urls[:-1]) if visited == url]
     if places:

@@ -1,7 +1,7 @@
-"""Every product of the simulated web, made once from the tables in `product_lines`.
+"""Every product of the simulated web, generated once from the tables in `product_lines`.
 
-Products are the same on all phones. What a shop asks for one, how it is rated there and whether it
-is in stock differs from day to day: see `offers`.
+Products are the same on all phones. A shop's price, rating and stock for a product vary by shop
+and day: see `offers`.
 """
 
 from __future__ import annotations
@@ -24,27 +24,27 @@ from phonesim.web.product_lines import (
 )
 
 PER_LINE = 9
-CODED = ("Electronics",)  # departments whose products bear codes rather than words
-ONE_COLOUR = ("book", "puzzle", "plant")  # of these, nobody chooses the colour
+CODED = ("Electronics",)  # departments whose models are named by codes rather than words
+ONE_COLOUR = ("book", "puzzle", "plant")  # lines without a choice of colour
 _RANGE = re.compile(r"\{(\d+)-(\d+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
-    """A thing that shops sell. Prices are cents."""
+    """A product that shops sell. Prices are cents."""
 
     id: int
     name: str
     brand: str
     line: str
     colours: tuple[str, ...]
-    option: str  # what else can be chosen ("Size"), or ""
+    option: str  # name of a second option ("Size"), or ""
     choices: tuple[str, ...]
     price: int
-    rating: int  # tenths
+    rating: int  # tenths of a star
     released: date
     details: tuple[str, ...]
-    words: frozenset[str]  # what a search may find it by
+    words: frozenset[str]  # words that a search matches
 
     @property
     def slug(self) -> str:
@@ -55,7 +55,7 @@ class Product:
 
     @property
     def defaults(self) -> tuple[str, ...]:
-        """What is chosen when nobody chooses: the first of everything."""
+        """The options preselected on a product page: the first of each kind."""
         return (self.colours[0].title(), *self.choices[:1])
 
 
@@ -66,7 +66,7 @@ def lines() -> Mapping[str, Line]:
 
 @cache
 def products() -> Mapping[int, Product]:
-    """Every product by its id."""
+    """Return every product by its id."""
     made: dict[int, Product] = {}
     for row, line in enumerate(LINES):
         rng = random.Random(f"products/{line.key}")
@@ -91,7 +91,7 @@ def _names(line: Line, rng: random.Random) -> list[tuple[str, str]]:
 
 
 def _product(product_id: int, line: Line, brand: str, name: str, rng: random.Random) -> Product:
-    share = rng.random() ** 1.6  # many cheap ones, a few dear ones
+    share = rng.random() ** 1.6  # skewed towards cheap products
     dollars = line.low + (line.high - line.low) * share
     text = f"{name} {brand} {line.title} {line.noun} {line.key}"
     return Product(
@@ -121,7 +121,7 @@ def _between(found: re.Match[str], rng: random.Random) -> int:
 
 
 def words_of(text: str) -> list[str]:
-    """The words of a text as a search sees them: small letters, without a plural's s."""
+    """Split a text into search words: lower case, without a plural's s."""
     found: list[str] = re.findall(r"[a-z0-9]+", text.casefold().replace("'", ""))
     return [word[:-1] if len(word) > 3 and word.endswith("s") else word for word in found]
 

@@ -1,4 +1,4 @@
-"""What a phone's owner already has with the shops: some orders, some wishes, a half-filled cart."""
+"""The owner's initial facts in the shops: some orders, some wishes, a half-filled cart."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def add_order(
     status: str | None = None,
     quantity: int = 1,
 ) -> Order:
-    """An order of one product, as if the owner had placed it some days ago."""
+    """Add an order of one product, placed 1 to 39 days ago."""
     price = shop.offers(facts.one(WebDay).number)[product].price
     order = Order(
         shop=shop.domain,

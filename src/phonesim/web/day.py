@@ -1,4 +1,4 @@
-"""Which day it is on the web: prices, ratings, stock and ranks differ between the days."""
+"""The current day on the web: prices, ratings, stock and ranks differ from day to day."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ DAYS = 60
 
 @dataclass(frozen=True, slots=True)
 class WebDay:
-    """The day that this phone's web stands at, from 0 to `DAYS` - 1."""
+    """The day of this phone's web, from 0 to `DAYS` - 1."""
 
     id: int = 0
     number: int = 0

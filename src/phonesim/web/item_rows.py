@@ -1,4 +1,4 @@
-"""A row about a product that the customer has something to do with: in the cart, on a list."""
+"""A row for a product of the customer's: in the cart, on a list, in an order."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What the shops ask for their products on a given day, and how their searches find them.
+"""The shops' offers on a given day, and the search over them.
 
-An offer is one product in one shop on one day. Everything is computed once for each day and shop,
-then kept; a search is kept, too, so that drawing a page of results costs nothing.
+An offer is one product in one shop on one day. Offers are computed once for each day and shop and
+cached; searches are cached, too, so drawing a page of results costs nothing.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from functools import lru_cache
 
 from phonesim.web.catalogue import Product, lines, products, words_of
 
-ROUNDINGS = (0, 50, 90, 95, 99)  # the cents that prices end in
+ROUNDINGS = (0, 50, 90, 95, 99)  # cents at the end of a price
 SORTS = {
     "": "Relevance",
     "price_up": "Price: low to high",
@@ -31,11 +31,11 @@ class Offer:
 
     product: Product
     price: int
-    was: int  # the price before a reduction, or 0
+    was: int  # the price before the reduction, or 0
     rating: int
     reviews: int
     in_stock: bool
-    rank: int  # how much the shop likes to show it; lower comes first
+    rank: int  # the shop's default order; lower comes first
 
     @property
     def stars(self) -> str:
@@ -44,16 +44,16 @@ class Offer:
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """What a shop asks for bringing things, on a day. Cents."""
+    """A shop's delivery fees on a day, in cents."""
 
     standard: int
     express: int
-    days: int  # until a standard delivery arrives
+    days: int  # of a standard delivery
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What a page of results is asked to show."""
+    """A search: the words, filters and sort order of a page of results."""
 
     words: str = ""
     line: str = ""
@@ -62,14 +62,14 @@ class Wanted:
     brand: str = ""
     colour: str = ""
     price: str = ""  # "25-50", in dollars
-    stars: str = ""  # "4": four and more
+    stars: str = ""  # "4": four stars or more
     in_stock: bool = False
     reduced: bool = False
 
 
 @lru_cache(maxsize=512)
 def offers(shop: str, day: int, carried: tuple[int, ...]) -> Mapping[int, Offer]:
-    """All that a shop offers on a day, by the product's id. `carried` is its range."""
+    """Return all offers of a shop on a day by product id. `carried` are the ids of its range."""
     rng = random.Random(f"offers/{shop}/{day}")
     return {product_id: _offer(products()[product_id], rng) for product_id in carried}
 
@@ -97,7 +97,7 @@ def terms(shop: str, day: int) -> Terms:
 
 
 def carried(shop: str, kinds: tuple[str, ...], share: float) -> tuple[int, ...]:
-    """The ids of the products that a shop carries: a lasting part of the kinds it deals in."""
+    """Return the ids of a shop's range: a fixed share of the products of its lines, by hash."""
     return tuple(
         product.id
         for product in products().values()
@@ -108,12 +108,12 @@ def carried(shop: str, kinds: tuple[str, ...], share: float) -> tuple[int, ...]:
 
 @lru_cache(maxsize=4096)
 def find(shop: str, day: int, range_of: tuple[int, ...], wanted: Wanted) -> tuple[Offer, ...]:
-    """The offers that fit, best first."""
+    """Return the matching offers, best first."""
     everything = offers(shop, day, range_of).values()
     fitting = [offer for offer in everything if _fits(offer, wanted)]
     scores = {offer.product.id: _score(offer.product, wanted.words) for offer in fitting}
     best = max(scores.values(), default=0.0)
-    if wanted.words:  # all words where some product has them all, else as many as there are
+    if wanted.words:  # all words if some product has them all, else the best match
         least = 1.0 if best >= 1.0 else best if best > 0.0 else 2.0
         fitting = [offer for offer in fitting if scores[offer.product.id] >= least]
     fitting.sort(key=lambda offer: (-scores[offer.product.id], offer.rank))
@@ -137,7 +137,7 @@ def _fits(offer: Offer, wanted: Wanted) -> bool:
 
 
 def _score(product: Product, text: str) -> float:
-    """The share of the words that the product has; more where its name is all of them."""
+    """Return the share of words that the product has, plus 1 if they are exactly its name."""
     words = words_of(text)
     if not words:
         return 0.0

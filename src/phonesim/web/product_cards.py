@@ -1,4 +1,4 @@
-"""How shops show an offer among others: upright with the picture on top, or flat beside it."""
+"""Cards for offers in a list: upright with the picture on top, or flat with it on the left."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FLAT_PICTURE = 88
 
 
 def facts_of(offer: Offer, sponsored: bool) -> str:
-    """What a card says about an offer, as one line."""
+    """Return a card's facts as one line, for the scene's element."""
     parts = [dollars(offer.price), f"{offer.stars} stars"]
     if not offer.in_stock:
         parts.append("Sold out")
@@ -28,7 +28,7 @@ def facts_of(offer: Offer, sponsored: bool) -> str:
 
 
 def draw_price(scene: Scene, x: int, y: int, room: int, offer: Offer, of: Face) -> None:
-    """The price, and the old one struck through where it was reduced and there is room."""
+    """Draw the price, and the old one struck through if it was reduced and there is room."""
     theme, text = scene.theme, dollars(offer.price)
     scene.text(x, y, text, of, SALE if offer.was and not theme.dark else None)
     old, left = dollars(offer.was), x + text_width(text, of) + 6
@@ -60,11 +60,11 @@ def draw_tag(scene: Scene, x: int, y: int, text: str, color: Color) -> None:
 
 @dataclass(slots=True)
 class UprightCard:
-    """The picture on top, name, price and stars below: two or more beside each other."""
+    """Picture on top, name, price and stars below; two or more side by side."""
 
     offer: Offer
     on_tap: Handler
-    high: int = 120  # of the picture
+    high: int = 120  # height of the picture
     sponsored: bool = False
     framed: bool = True
     name_lines: int = 2
@@ -111,7 +111,7 @@ class UprightCard:
 
 @dataclass(slots=True)
 class FlatCard:
-    """The picture to the left, everything else beside it; `specs` shows the product's details."""
+    """Picture on the left, everything else beside it; `specs` shows the product's details."""
 
     offer: Offer
     on_tap: Handler

@@ -1,7 +1,7 @@
-"""What is made in the world of the simulated web: kinds of things, their makers, their details.
+"""The product lines of the simulated web: kinds of products, their makers, their details.
 
-Tables only; `catalogue` makes products of them. Everything here is invented. In `details`,
-"{20-60}" stands for a number that differs from product to product.
+Tables only; `catalogue` generates products from them. Everything is invented. In `details`,
+"{20-60}" stands for a number that differs between products.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 
 class Line(NamedTuple):
-    """One kind of thing: how it is called, what it costs (dollars), what can be chosen."""
+    """A kind of product: names, price range in dollars, colours, options, details."""
 
     key: str
     title: str

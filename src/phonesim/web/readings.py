@@ -1,4 +1,4 @@
-"""Sites to read in: an encyclopedia and a newspaper. Both list their articles and show each."""
+"""Sites to read: an encyclopedia and a newspaper. Both list their articles and show each."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from phonesim.web.site import SitePage, Visit, site_theme
 
 @dataclass(frozen=True, slots=True)
 class ReadingSite:
-    """A site full of articles. `pictures` puts a large picture on top of the first ones."""
+    """A site of articles. `pictures` puts a large picture on top of the first ones."""
 
     domain: str
     name: str

@@ -1,4 +1,4 @@
-"""Finch, the search engine: a page of links for any words, from everything the web has."""
+"""Finch, the search engine: a page of links to any site, article or offer of the web."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SEARCH_LABEL = "Search with Finch"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """One link of the results."""
+    """One search result."""
 
     title: str
     address: Address
@@ -113,7 +113,7 @@ class SearchEngine:
 
 @lru_cache(maxsize=1024)
 def look_up(words: str, day: int) -> tuple[Found, ...]:
-    """The links for some words, best first."""
+    """Return the search results for some words, best first."""
     wanted = words_of(words)
     found = [*_sites(wanted), *_articles(wanted, ALMANAC), *_articles(wanted, HARBOUR_POST)]
     found.extend(_offers(words, wanted, day))

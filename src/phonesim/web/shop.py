@@ -1,7 +1,7 @@
-"""What a shop is: its range, its way of showing it, and where its pages are.
+"""A shop: its range, its style, and the addresses of its pages.
 
-How its pages look is in `shop_front`, `shop_product`, `shop_checkout` and `shop_account`; the six
-shops themselves are in `shops`.
+The pages are drawn in `shop_front`, `shop_product`, `shop_checkout` and `shop_account`; the six
+shops are defined in `shops`.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from phonesim.web.offers import Offer, Terms, Wanted, carried, find, offers, ter
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """The choices that make a shop look like itself. Some are turned round on some phones."""
+    """The look of a shop. The phone's theme inverts some choices (see `header` and `home`)."""
 
     header: Literal["solid", "plain", "centred"]
     cards: Literal["grid", "list", "tall", "wide", "trio"]
     sort: Literal["sheet", "chips"]
     paging: Literal["pages", "more"]
     buy_at_foot: bool
-    search_icon: bool  # instead of a field in the header
+    search_icon: bool  # an icon in place of a search field in the header
     per_page: int
-    home: tuple[str, ...]  # what its first page shows, from the top
+    home: tuple[str, ...]  # sections of its first page, from the top
     paper: Color = (255, 255, 255)
     dark_too: bool = False
 
@@ -42,11 +42,11 @@ class Shop:
     tagline: str
     icon: str
     color: Color
-    kinds: tuple[str, ...]  # the lines it deals in
-    share: float  # of the products of those lines that it carries
+    kinds: tuple[str, ...]  # keys of the product lines it sells
+    share: float  # share of those lines' products that it carries
     style: Style
     search_label: str
-    cart: str = "Cart"  # what it calls it
+    cart: str = "Cart"  # what the shop calls its cart
     deals: str = "Deals"
 
     @property
@@ -76,7 +76,7 @@ class Shop:
         return tuple(dict.fromkeys(lines()[kind].department for kind in self.kinds))
 
     def wanted_at(self, address: Address) -> Wanted:
-        """What the results at an address show."""
+        """Return the search that a results address stands for."""
         kind, name = (*address.path, "", "")[:2]
         return Wanted(
             words=address.get("q"),

@@ -1,4 +1,4 @@
-"""What a shop keeps for its customer: wish list, orders, account; and its words on delivery."""
+"""A shop's pages for its customer: wish list, orders, account, and help with delivery."""
 
 from __future__ import annotations
 

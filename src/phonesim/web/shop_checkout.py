@@ -1,4 +1,4 @@
-"""A shop's cart and its checkout: quantities, coupons, delivery, and the order itself."""
+"""A shop's cart and checkout: quantities, coupons, delivery, and placing the order."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from phonesim.web.shop import Shop, product_of
 from phonesim.web.shop_header import header
 from phonesim.web.site import SitePage, Visit
 
-COUPON = "coupon"  # the key of the field for it
+COUPON = "coupon"  # key of its text field
 
 
 @dataclass(frozen=True, slots=True)
 class Buying:
-    """What a checkout is about: products with options and quantities, from the cart or not."""
+    """What a checkout is for: products with options and quantities, from the cart or not."""
 
     items: tuple[CartItem, ...]
     from_cart: bool
@@ -153,7 +153,7 @@ def empty_cart(visit: Visit, shop: Shop) -> Dialog:
 
 
 def buying_at(visit: Visit, shop: Shop) -> Buying | None:
-    """What the checkout at this address is about; None where there is nothing to buy."""
+    """Return what the checkout at this address buys; None if there is nothing to buy."""
     product = by_slug().get(visit.address.get("item"))
     if product is None or product.id not in shop.offers(visit.day):
         items = cart_of(visit.facts, shop.domain)

@@ -22,7 +22,7 @@ MAX_ROWS = 20  # a shop with more categories shows them as tiles
 
 def home(visit: Visit, shop: Shop) -> SitePage:
     blocks = list(shop.style.home)
-    if visit.ui.theme.cards:  # some customers get another order of things
+    if visit.ui.theme.cards:  # the order of blocks differs between phones
         blocks = [*blocks[1:3], blocks[0], *blocks[3:]]
     body: list[Widget] = []
     for block in blocks:

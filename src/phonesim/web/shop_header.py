@@ -1,4 +1,4 @@
-"""The head of every page of a shop: menu, name, search, wish list, cart."""
+"""The header of every page of a shop: menu, name, search, wish list, cart."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ QUERY = "query"  # the key of the search field
 
 @dataclass(slots=True)
 class ShopName:
-    """The shop's name as it writes it; a tap leads to its first page."""
+    """The shop's name in its own style; a tap opens its first page."""
 
     name: str
     on_tap: Handler
@@ -44,7 +44,7 @@ class ShopName:
 
 @dataclass(slots=True)
 class SearchIcon:
-    """A search field that shows only its icon until it is tapped."""
+    """A search field shown as an icon; a tap opens the search page."""
 
     label: str
     on_tap: Handler
@@ -59,7 +59,7 @@ class SearchIcon:
 
 @dataclass(slots=True)
 class CartIcon:
-    """The cart, and how many things are in it."""
+    """The cart with the number of items in it."""
 
     label: str
     count: int
@@ -83,7 +83,7 @@ class CartIcon:
 
 
 def header(visit: Visit, shop: Shop) -> Widget:
-    """The head of every page: menu, name, search, wish list, cart."""
+    """Return the header of every page: menu, name, search, wish list, cart."""
     style = shop.style
     searches_by_icon = style.search_icon != visit.ui.theme.centred
     count = sum(item.quantity for item in cart_of(visit.facts, shop.domain))
@@ -133,7 +133,7 @@ def _open_search(visit: Visit, shop: Shop) -> None:
 
 
 def find_page(visit: Visit, shop: Shop) -> SitePage:
-    """A page for searching, where the header has an icon only."""
+    """Return the search page of a shop whose header has only a search icon."""
     chips = [
         Chip(lines()[kind].title, visit.opening(shop.address("c", kind))) for kind in shop.kinds[:8]
     ]

@@ -1,4 +1,4 @@
-"""The page of one product in a shop: picture, price, options, how many, cart, wishes, reviews."""
+"""The page of one product in a shop: picture, price, options, quantity, buttons, reviews."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phonesim.web.shop_header import header
 from phonesim.web.shop_results import offer_cards
 from phonesim.web.site import SitePage, Visit
 
-MOST = 9  # of one thing at a time
+MOST = 9  # pieces of one product at a time
 REVIEWERS = ("Noor", "Pia", "Emil", "Tariq", "Lotte", "Sam", "Yuki", "Bruno", "Ada", "Jonas")
 PRAISE = (
     "Exactly as described, would buy again.",
@@ -40,7 +40,7 @@ BLAME = (
 
 
 class PriceLine:
-    """The price in large letters, the old one beside it."""
+    """The price in large letters, with the old one beside it."""
 
     def __init__(self, offer: Offer) -> None:
         self.offer = offer
@@ -54,7 +54,7 @@ class PriceLine:
 
 
 class StarLine:
-    """Five stars, as many filled as it is rated."""
+    """The rating as five stars."""
 
     def __init__(self, offer: Offer) -> None:
         self.offer = offer
@@ -91,7 +91,7 @@ def product_page(visit: Visit, shop: Shop) -> SitePage:
 
 
 def chosen_options(visit: Visit, product: Product) -> tuple[str, ...]:
-    """Colour, and what else the product lets one choose."""
+    """Return the chosen options: the colour, and the second option if there is one."""
     colour = str(visit.ui.get("colour", product.defaults[0]))
     if not product.option:
         return (colour,)
@@ -151,7 +151,7 @@ def _options(visit: Visit, product: Product) -> list[Widget]:
 
 
 def _buttons(visit: Visit, shop: Shop, offer: Offer, *, foot: bool) -> list[Widget]:
-    """How many, and where to: cart, checkout, wish list."""
+    """Return quantity and buttons: cart, checkout, wish list."""
     ui, product = visit.ui, offer.product
     options = chosen_options(visit, product)
     quantity = int(ui.get("quantity", 1))
@@ -239,7 +239,7 @@ def _review(who: str, stars: int, text: str) -> Card:
 
 @lru_cache(maxsize=1024)
 def reviews(product_id: int) -> tuple[tuple[str, int, str], ...]:
-    """Who says what about a product: name, stars, words."""
+    """Return the reviews of a product: name, stars, words."""
     rng = random.Random(f"reviews/{product_id}")
     people = rng.sample(REVIEWERS, 3)
     kinds = [rng.random() < 0.75 for _ in people]

@@ -1,4 +1,4 @@
-"""A shop's offers among each other: results of a search, a category; sorted, filtered, paged."""
+"""A shop's lists of offers: search results or a category; sorted, filtered, paged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phonesim.web.site import SitePage, Visit
 def offer_cards(
     visit: Visit, shop: Shop, shown: Sequence[Offer], sponsored: int = -1
 ) -> list[Widget]:
-    """Offers as this shop shows them. `sponsored` is the place of an advertisement."""
+    """Return the offers in this shop's style. `sponsored` is the index of an advertisement."""
     look = shop.style.cards
 
     def opening(offer: Offer) -> Handler:
@@ -46,7 +46,7 @@ def offer_cards(
 
 
 def results(visit: Visit, shop: Shop) -> SitePage:
-    """Search results, a category, or the deals."""
+    """Return the page of search results, of a category, or of the deals."""
     found = shop.find(visit.day, shop.wanted_at(visit.address))
     page, pages = page_number(visit, shop, len(found))
     size = shop.style.per_page
@@ -66,14 +66,14 @@ def results(visit: Visit, shop: Shop) -> SitePage:
 
 
 def page_number(visit: Visit, shop: Shop, found: int) -> tuple[int, int]:
-    """The page that is open, and how many there are."""
+    """Return the current page number and the number of pages."""
     pages = max(1, -(-found // shop.style.per_page))
     text = visit.address.get("page", "1")
     return min(pages, max(1, int(text) if text.isdecimal() else 1)), pages
 
 
 def _advertise(visit: Visit, shop: Shop, shown: list[Offer]) -> int:
-    """Put an advertisement among the offers, on some pages; its place, or -1."""
+    """Insert an advertisement on some pages, at the rate of the drift; return its index, or -1."""
     url = str(visit.address)
     if not shown or visit.ui.uniform("ad", url) >= visit.ui.ad_rate:
         return -1
@@ -146,7 +146,7 @@ def band_label(low: int, high: int) -> str:
 
 
 def filter_sheet(visit: Visit, shop: Shop) -> Sheet:
-    """All filters; they count when the results are shown."""
+    """Return the sheet of all filters; they apply when the results are shown."""
     ui, address = visit.ui, visit.address
     found = shop.find(visit.day, Wanted(words=address.get("q"), line=shop.wanted_at(address).line))
     brands = sorted({offer.product.brand for offer in found})[:8]

@@ -1,4 +1,4 @@
-"""A shop as a web site: which page of it stands at which address, and what it asks visitors."""
+"""A shop as a web site: maps addresses to pages, and adds cookie and newsletter banners."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from phonesim.web.catalogue import by_slug, lines
 from phonesim.web.shop import Shop
 from phonesim.web.site import SitePage, Visit, site_theme
 
-NOTICE_SHARE = 0.25  # of the advertisement rate: how often a shop asks to subscribe
+NOTICE_SHARE = 0.25  # of the advertisement rate: the share of shops that ask to subscribe
 PAGES: dict[str, Callable[[Visit, Shop], SitePage]] = {
     "": shop_front.home,
     "find": shop_header.find_page,

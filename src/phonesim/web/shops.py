@@ -1,4 +1,4 @@
-"""The six shops of the web, each with its own range, look and habits."""
+"""The six shops of the web, each with its own range, look and behaviour."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""What a web site is, and what its pages are given to work with.
+"""The protocol of web sites, and the visit that their pages are built from.
 
-A site turns an address into a page: a header, a body and a foot made of the toolkit's widgets. It
-keeps no state of its own; what a visitor did (cart, orders, answers to banners) are facts.
+A site maps an address to a page: a header, a body and a footer of toolkit widgets. It keeps no
+state of its own; what a visitor did (cart, orders, answers to banners) is stored as facts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ VISITS_KEPT = 40
 
 @dataclass(frozen=True, slots=True)
 class PageVisit:
-    """A page that was opened, newest last: the browser's history."""
+    """An opened page. All of them, newest last, are the browser's history."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -36,7 +36,7 @@ class PageVisit:
 
 @dataclass(frozen=True, slots=True)
 class BannerAnswer:
-    """A banner or offer of a site that was answered and does not come again."""
+    """A site's banner or offer that was answered and is not shown again."""
 
     INCIDENTAL: ClassVar[bool] = True
     id: int = 0
@@ -46,7 +46,7 @@ class BannerAnswer:
 
 @dataclass(slots=True)
 class SitePage:
-    """What a site shows at an address. `notice` stands in front of everything until answered."""
+    """What a site shows at an address. `notice` covers everything until it is answered."""
 
     body: Sequence[Widget]
     head: Widget | None = None
@@ -71,19 +71,19 @@ class Site(Protocol):
     def color(self) -> Color: ...
 
     def look(self, phone_theme: Theme) -> Theme:
-        """How the site looks on a phone that looks like that."""
+        """Return the site's theme on a phone with that theme."""
 
     def title(self, address: Address) -> str:
-        """What a tab with that page is called."""
+        """Return the title of a tab with that page."""
 
     def page(self, visit: Visit) -> SitePage: ...
 
     def window(self, visit: Visit, name: str) -> Dialog | Menu | Sheet:
-        """A dialog, menu or sheet of the page at that address."""
+        """Return a dialog, menu or sheet of the page that is visited."""
 
 
 class Visit:
-    """One look at one address: the page's `ui`, and the ways on from there."""
+    """One display of one address: the page's `ui`, and navigation from there."""
 
     __slots__ = ("address", "tab", "ui")
 
@@ -101,12 +101,12 @@ class Visit:
         return self.facts.one(WebDay).number
 
     def open(self, address: Address, **memory: Plain) -> None:
-        """Go to another page; Back comes back here."""
+        """Open another page; Back returns to this one."""
         keep_visit(self.facts, str(address))
         self.ui.go("site", str(address), tab=self.tab, **memory)
 
     def replace(self, address: Address) -> None:
-        """Go to another page and leave this one out of the way back."""
+        """Open another page in place of this one; Back skips this one."""
         keep_visit(self.facts, str(address))
         self.ui.swap("site", str(address), tab=self.tab)
 
@@ -131,7 +131,7 @@ class Visit:
 
 
 def keep_visit(facts: Facts, url: str) -> None:
-    """Write a page into the history; the oldest falls out."""
+    """Add a page to the history; drop the oldest above `VISITS_KEPT`."""
     facts.add(PageVisit(url=url))
     visits = facts.all(PageVisit)
     if len(visits) > VISITS_KEPT:
@@ -142,7 +142,7 @@ def keep_visit(facts: Facts, url: str) -> None:
 def site_theme(
     phone_theme: Theme, brand: Color, *, dark_too: bool, paper: Color = WHITE, cards: bool = False
 ) -> Theme:
-    """A site in its own colours. Few sites know a dark mode; the letters keep the phone's size."""
+    """Return a theme in the site's colours and the phone's faces; dark only with `dark_too`."""
     dark = dark_too and phone_theme.dark
     plain = theme(dark, "blue", 1.0, 0)
     primary = mixed(brand, WHITE, 0.45) if dark else brand

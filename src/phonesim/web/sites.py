@@ -18,7 +18,7 @@ SITES: dict[str, Site] = {
 
 
 def title_of(url: str) -> str:
-    """What a page is called."""
+    """Return the title of a page."""
     if not url:
         return "New tab"
     address = parse(url)

@@ -5,6 +5,7 @@ from datetime import time
 import pytest
 
 from phonesim.tasks.answers import mentions, states_number, states_time
+from phonesim.tasks.general.music_questions import states_length
 
 
 @pytest.mark.parametrize(
@@ -85,3 +86,20 @@ def test_a_full_hour_needs_no_minutes(answer: str) -> None:
 )
 def test_another_time_or_two_or_none_is_no_answer(answer: str | None) -> None:
     assert not states_time(answer, time(14, 30))
+
+
+@pytest.mark.parametrize(
+    ("answer", "seconds", "right"),
+    [
+        ("3:05", 185, True),
+        ("3 minutes and 5 seconds", 185, True),
+        ("185 seconds", 185, True),
+        ("3 minutes", 180, True),
+        ("3:00", 180, True),
+        ("3", 180, False),  # of what?
+        ("3 minutes", 185, False),
+        (None, 180, False),
+    ],
+)
+def test_the_length_of_a_song(answer: str | None, seconds: int, right: bool) -> None:
+    assert states_length(answer, seconds) is right

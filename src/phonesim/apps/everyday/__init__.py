@@ -1,7 +1,7 @@
-"""The everyday apps: chat, wallet, travel, feed and food. No phone has them unless a task asks.
+"""The everyday apps: chat, wallet, travel, feed and food. Only tasks put them on a phone.
 
-They come onto a phone with `install`, all of them together, behind the icons that are there: a
-phone without them has the pixels and the facts that it always had.
+`install` adds all of them together, behind the existing icons. A phone without them keeps exactly
+the pixels and facts it had before they existed.
 """
 
 from __future__ import annotations
@@ -22,12 +22,12 @@ EVERYDAY_APPS: tuple[App, ...] = (ChatApp(), WalletApp(), TravelApp(), FeedApp()
 
 
 def install(facts: Facts, rng: random.Random) -> None:
-    """Put the everyday apps on a phone that was just furnished; twice is as good as once."""
+    """Add the everyday apps and their facts to a furnished phone; do nothing if they are there."""
     installed = facts.all(InstalledApp)
     if any(app.name == EVERYDAY_APPS[0].name for app in installed):
         return
     lately = max(message.time for message in facts.all(Message))
-    versions = [app.version for app in installed]  # all the same where drift is off
+    versions = [app.version for app in installed]  # all equal if drift is off
     place = max(app.place for app in installed)
     for number, app in enumerate(EVERYDAY_APPS, start=1):
         megabytes = rng.randrange(40, 400)

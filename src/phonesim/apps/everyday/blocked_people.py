@@ -1,4 +1,4 @@
-"""The page of those who are blocked, with a way back for each; Chat and Feed each have one."""
+"""The page of blocked people, each with a button to unblock; used by Chat and Feed."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Chat: threads with people and groups, voice notes, payments, and updates for everybody."""
+"""Chat: threads with people and groups, voice notes, payments, and public updates."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MAX_ROWS = 40
 
 
 class ChatApp(App):
-    """Threads, newest first; updates and groups on tabs of their own."""
+    """Threads, newest first; updates and groups on their own tabs."""
 
     name = "Chat"
     icon = "chat"
@@ -212,7 +212,7 @@ class ChatApp(App):
 
 
 def _threads(ui: Ui, *, groups: bool | None, archived: bool) -> list[Widget]:
-    """Rows of threads, pinned ones first, then by what was said last."""
+    """Return rows of threads: pinned ones first, then by the time of the last message."""
     unread = {mark.thread for mark in ui.facts.all(UnreadThread)}
     latest: dict[int, ChatMessage] = {}
     for message in sorted(ui.facts.all(ChatMessage), key=lambda m: (m.time, m.id)):

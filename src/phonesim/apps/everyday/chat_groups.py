@@ -1,4 +1,4 @@
-"""The pages of Chat about a thread as a whole: who is in it, its look, leaving it."""
+"""The pages of Chat about a whole thread: its members, its look, leaving it."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def wallpaper(ui: Ui, thread_id: int) -> Window:
 
 
 def new_group(ui: Ui) -> Window:
-    """A name and at least two people; the page's memory holds who was chosen."""
+    """A form with a name and at least two people; the page's memory holds the choice."""
     chosen: tuple[str, ...] = ui.get("chosen", ())
 
     def toggle(name: str) -> None:

@@ -1,4 +1,4 @@
-"""The pages of Chat about people, ourselves included: profiles, blocking, settings."""
+"""The pages of Chat about people and the user: profiles, blocking, settings."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ SECONDS_PER_TAP = 5
 
 
 def preview(ui: Ui, message: ChatMessage) -> str:
-    """What a list shows of a message."""
+    """Return what a list shows of a message."""
     words = words_of(ui, message)
     return ui.tr("You: {words}", words=words) if message.sender == ME else words
 
@@ -49,7 +49,7 @@ def words_of(ui: Ui, message: ChatMessage) -> str:
 
 
 def enter(ui: Ui, thread_id: int) -> None:
-    """Open a thread; what is new in it is read now."""
+    """Open a thread and mark it as read."""
     ui.facts.remove_where(UnreadThread, lambda mark: mark.thread == thread_id)
     ui.go("thread", thread_id, scroll=BOTTOM)
 
@@ -131,7 +131,7 @@ def attach(ui: Ui, thread_id: int) -> Window:
 
 
 def voice(ui: Ui, thread_id: int) -> Window:
-    """Every tap on Record lasts some seconds."""
+    """Record a voice note: every tap on Record adds `SECONDS_PER_TAP` seconds."""
     seconds = int(ui.get("seconds", 0))
 
     def send() -> None:
@@ -204,7 +204,7 @@ def confirm_pay(ui: Ui, thread_id: int, cents: int) -> Window:
 
 
 def pay_failed(ui: Ui, cents: int) -> Window:
-    """An error page: the wallet does not hold as much."""
+    """An error page: the wallet's balance is too low."""
     amount = money(cents, ui.language)
     lacking = ui.tr("Your wallet does not hold {amount}", amount=amount)
     return ui.page(
@@ -290,7 +290,7 @@ def confirm_delete_message(ui: Ui, message_id: int) -> Window:
 
 
 def find(ui: Ui) -> Window:
-    """Search over everything that was said."""
+    """Search all messages of all threads."""
     query = ui.text("query").strip().casefold()
     titles = {thread.id: thread.title for thread in ui.facts.all(ChatThread)}
     rows: list[Widget] = [

@@ -1,4 +1,4 @@
-"""Feed: what people post; comment, like, save, follow, block, report, and post oneself."""
+"""Feed: a social network; comment, like, save, follow, block, report, and post."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ MAX_POSTS = 25
 
 
 class FeedApp(App):
-    """Posts of those whom we follow; everybody else's; our own."""
+    """Posts of people the user follows, everybody else's, and the user's own."""
 
     name = "Feed"
     icon = "globe"
@@ -192,7 +192,7 @@ class FeedApp(App):
 
 
 def _visible(ui: Ui) -> list[Post]:
-    """Posts, newest first, without those of people whom we blocked."""
+    """Return posts, newest first, without those of blocked people."""
     blocked = {each.person for each in ui.facts.all(BlockedAuthor)}
     posts = [post for post in ui.facts.all(Post) if post.author not in blocked]
     return sorted(posts, key=lambda post: (post.time, post.id), reverse=True)

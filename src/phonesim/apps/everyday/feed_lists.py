@@ -1,4 +1,4 @@
-"""Lists of Feed beside its timelines: what we liked, news of our posts, topics, our reports."""
+"""Lists of Feed beside its timelines: liked posts, news, topics, the user's reports."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def liked(ui: Ui) -> Window:
 
 
 def news(ui: Ui) -> Window:
-    """What others said about our posts, the newest first."""
+    """A list of comments on the user's posts, newest first."""
     own = {post.id: post for post in ui.facts.all(Post) if post.author == ME}
     blocked = {each.person for each in ui.facts.all(BlockedAuthor)}
     rows = [
@@ -70,7 +70,7 @@ def topics(ui: Ui) -> Window:
 
 
 def reports(ui: Ui) -> Window:
-    """What we reported; a report can be taken back."""
+    """A list of the user's reports, each of which can be withdrawn."""
     posts = {post.id: post for post in ui.facts.all(Post)}
     rows = [
         ListRow(

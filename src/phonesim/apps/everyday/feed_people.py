@@ -1,4 +1,4 @@
-"""The pages of Feed about people, ourselves included: profiles, following, blocking, settings."""
+"""The pages of Feed about people and the user: profiles, following, blocking, settings."""
 
 from __future__ import annotations
 
@@ -107,7 +107,7 @@ def following(ui: Ui) -> Window:
 
 
 def suggestions(ui: Ui) -> Window:
-    """Contacts whom we neither follow nor block."""
+    """A list of contacts whom the user neither follows nor blocks."""
     known = {each.person for each in ui.facts.all(Following)}
     known |= {each.person for each in ui.facts.all(BlockedAuthor)}
 

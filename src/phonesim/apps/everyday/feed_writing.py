@@ -1,4 +1,4 @@
-"""The pages of Feed on which something is written, changed, deleted or reported."""
+"""The pages of Feed to write, change, delete or report posts, and to delete comments."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from phonesim.toolkit.swatches import PictureChoice
 from phonesim.toolkit.texts import Icon, Picture, Text
 from phonesim.toolkit.widget import Widget
 
-MAX_LETTERS = 500  # of a post
+MAX_LETTERS = 500  # characters of a post
 REASONS = ("Spam", "Rude", "False information", "Dangerous")
 
 
@@ -61,7 +61,7 @@ def new_post(ui: Ui) -> Window:
 
 
 def too_long(ui: Ui, letters: int) -> Window:
-    """An error page: what was written does not fit into a post."""
+    """An error page: the text is too long for a post."""
     words = ui.tr(
         "It has {count} letters, and a post holds {most}.", count=letters, most=MAX_LETTERS
     )

@@ -43,7 +43,7 @@ VOUCHERS = {"SOUP10": "Ten per cent off soups", "FIRST": "Free delivery for new 
 
 
 class FoodApp(App):
-    """Restaurants first; the basket and the orders in the bar."""
+    """The list of restaurants first; basket and orders are in the bar."""
 
     name = "Food"
     icon = "food"
@@ -167,7 +167,7 @@ class FoodApp(App):
         )
 
     def restaurant_info(self, ui: Ui, name: str) -> Window:
-        """What a restaurant is like, and how often we ordered there."""
+        """Details of a restaurant, and how often the user ordered there."""
         place = _place(name)
         ordered = len(ui.facts.where(FoodOrder, lambda order: order.restaurant == name))
         cheapest = min(place.dishes, key=lambda dish: dish.cents)
@@ -191,7 +191,7 @@ class FoodApp(App):
         )
 
     def closed(self, ui: Ui, name: str, _: str = "") -> Window:
-        """An error page: the kitchen is cold."""
+        """An error page: the restaurant is closed."""
         return ui.page(
             name,
             [
@@ -315,12 +315,12 @@ def _dish_cents(restaurant: str, name: str) -> int:
 
 
 def _first_dish(name: str) -> str:
-    """The picture that a restaurant is known by."""
+    """Return the key of the picture that stands for a restaurant."""
     return f"dish:{_place(name).dishes[0].name}"
 
 
 def _table(place: Restaurant) -> str:
-    """The picture above a menu: what the kitchen makes, on one table."""
+    """Return the key of the picture above a menu: the first three dishes on one table."""
     return f"dish:{'+'.join(dish.name for dish in place.dishes[:3])}"
 
 

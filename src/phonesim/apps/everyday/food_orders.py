@@ -126,7 +126,7 @@ def placed(ui: Ui, order_id: int) -> Window:
 
 
 def not_paid(ui: Ui, cents: int) -> Window:
-    """An error page: the wallet does not hold as much."""
+    """An error page: the wallet's balance is too low."""
     amount = money(cents, ui.language)
     lacking = ui.tr("Your wallet does not hold {amount}.", amount=amount)
     return ui.page(
@@ -155,7 +155,7 @@ def orders(ui: Ui) -> Window:
 
 
 def order(ui: Ui, order_id: int) -> Window:
-    """Where an order is, and what can still be done about it."""
+    """The state of an order, and what can still be done about it."""
     order = ui.facts.get(FoodOrder, order_id)
     state = state_of(order, ui.now)
     share = (STATES.index(state) + 1) / len(STATES) if state in STATES else 0.0
@@ -246,7 +246,7 @@ def complained(ui: Ui) -> Window:
 
 
 def complaints(ui: Ui) -> Window:
-    """What we complained about; a tap leads to the order."""
+    """A list of complaints; a tap opens the order."""
     restaurants = {order.id: order.restaurant for order in ui.facts.all(FoodOrder)}
     rows = [
         ListRow(

@@ -1,4 +1,4 @@
-"""Rows of switches over the one settings record that an everyday app keeps."""
+"""Rows of switches for the settings record of an everyday app."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phonesim.toolkit.rows import ListRow
 
 
 def switch_rows(ui: Ui, kind: type[Any], labels: Mapping[str, str]) -> list[ListRow]:
-    """A switch for each field in `labels` of the settings record of that kind."""
+    """Return a switch for each field in `labels` of the settings record of that kind."""
     settings = ui.facts.one(kind)
     return [
         ListRow(

@@ -1,6 +1,6 @@
-"""Travel: search, compare and book journeys between cities; change or cancel what was booked.
+"""Travel: search, compare and book journeys between cities; change or cancel booked trips.
 
-Tickets are paid from the wallet's account; a booked trip can be put into Wallet and Calendar.
+Tickets are paid from the wallet's account; a booked trip can be added to Wallet and Calendar.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ SWITCHES = {
     "green_first": "Greenest first",
     "newsletter": "Newsletter",
 }
-OFFERS = {  # and the picture of each
+OFFERS = {  # offer -> key of its picture
     "Weekend by the sea": "photo:beach offer",
     "Night trains": "photo:night offer",
     "Three cities, one ticket": "photo:city offer",
@@ -54,7 +54,7 @@ QUESTIONS = {
 
 
 class TravelApp(App):
-    """A search form first, and the next trip below it."""
+    """A search form, and the next trip below it."""
 
     name = "Travel"
     icon = "train"
@@ -182,7 +182,7 @@ class TravelApp(App):
         return ui.page(ui.tr("Which day?"), [Pad(bar, sides=8), Pad(grid, sides=12)])
 
     def unknown_city(self, ui: Ui, typed: str) -> Window:
-        """An error page: nobody goes there."""
+        """An error page: there are no connections to that city."""
         lost = ui.tr("We do not travel to “{name}”.", name=typed[:40])
         near = [city for city in CITY_NAMES if city[:1].casefold() == typed[:1].casefold()]
         rows = [ListRow(c, icon="location", on_tap=partial(_take, ui, c)) for c in near]

@@ -1,4 +1,4 @@
-"""The pages of Travel from a search's results to a booked trip."""
+"""The pages of Travel from the search results to a booked trip."""
 
 from __future__ import annotations
 
@@ -42,18 +42,18 @@ ICONS: dict[Means, str] = {"rail": "train", "road": "bus", "air": "airplane"}
 
 
 def found(ui: Ui, origin: str, destination: str, day: str) -> tuple[Connection, ...]:
-    """What runs; where the route is the same city twice, nothing."""
+    """Return the connections of that day; none between a city and itself."""
     seed = ui.facts.one(TravelSettings).seed
     return connections(seed, origin, destination, date.fromisoformat(day))
 
 
 def icon_of(each: Connection | Trip) -> str:
-    """A train, a bus or an aeroplane."""
+    """Return the icon of a connection's means: train, bus or aeroplane."""
     return ICONS[MEANS_OF.get(each.operator, "rail")]
 
 
 def times(each: Connection | Trip, in_24: bool, language: Language | None = None) -> str:
-    """The label of a connection: when it leaves and arrives."""
+    """Return the label of a connection: departure and arrival."""
     return f"{clock(each.depart, in_24, language)} – {clock(each.arrive, in_24, language)}"
 
 
@@ -119,7 +119,7 @@ def sort(ui: Ui, chosen: str) -> Window:
 
 
 def compare(ui: Ui, origin: str, destination: str, day: str) -> Window:
-    """The cheapest beside the fastest."""
+    """The cheapest and the fastest connection, side by side."""
     shown = found(ui, origin, destination, day)
     if not shown:
         return ui.page(ui.tr("Compare"), [Empty(ui.tr("Nothing to compare"), "train")])
@@ -232,7 +232,7 @@ def booked(ui: Ui, trip_id: int) -> Window:
 
 
 def not_paid(ui: Ui, cents: int) -> Window:
-    """An error page: the account does not hold as much."""
+    """An error page: the account's balance is too low."""
     amount = money(cents, ui.language)
     lacking = ui.tr("Your wallet does not hold {amount}.", amount=amount)
     return ui.page(

@@ -1,4 +1,4 @@
-"""The pages of Travel about trips that were booked: look, change, cancel, choose a seat."""
+"""The pages of Travel about booked trips: view, change, cancel, choose a seat."""
 
 from __future__ import annotations
 
@@ -96,13 +96,13 @@ def trip(ui: Ui, trip_id: int) -> Window:
 
 
 def ticket_of(trip: Trip) -> Ticket:
-    """What the wallet keeps of a trip."""
+    """Return the ticket that a trip adds to Wallet."""
     detail = f"{trip.operator}, seat {trip.seat}"
     return Ticket(0, f"{trip.origin} – {trip.destination}", detail, trip.code, trip.depart.date())
 
 
 def event_of(trip: Trip) -> CalendarEvent:
-    """What the calendar keeps of a trip."""
+    """Return the event that a trip adds to Calendar."""
     minutes = int((trip.arrive - trip.depart).total_seconds()) // 60
     title = f"Trip to {trip.destination}"
     return CalendarEvent(0, title, trip.depart, minutes, trip.origin, 60, "Personal")

@@ -1,6 +1,6 @@
-"""Wallet: the balance, sending and asking for money, bills, cards, savings and tickets.
+"""Wallet: the balance, sending and requesting money, bills, cards, savings and tickets.
 
-A payment above the limit of the settings needs a code, which arrives as a notification.
+A payment above the limit in the settings needs a code, which arrives as a notification.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ QUESTIONS = {
 
 
 class WalletApp(App):
-    """Balance first; everything else is one tap away."""
+    """A first page with the balance; everything else is one tap away."""
 
     name = "Wallet"
     icon = "wallet"

@@ -1,4 +1,4 @@
-"""The pages of Wallet for what lies in it: cards, tickets and savings."""
+"""The pages of Wallet for cards, tickets and savings."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from phonesim.toolkit.rows import Empty, ListRow
 from phonesim.toolkit.texts import Icon, Progress, Text
 from phonesim.toolkit.widget import Widget
 
-FACES: tuple[Color, ...] = (  # one for each name that a card may have
+FACES: tuple[Color, ...] = (  # one per name of a card
     (44, 82, 130), (40, 110, 92), (122, 62, 110), (150, 84, 40), (72, 70, 148),
 )  # fmt: skip
 FROZEN: Color = (116, 126, 138)

@@ -1,4 +1,4 @@
-"""The pages of Wallet on which money is sent or asked for, from the person to the receipt."""
+"""The pages of Wallet to send or request money, from choosing the person to the receipt."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ QUICK = (5_00, 10_00, 20_00, 50_00)
 
 
 def payees(ui: Ui, asking: bool = False) -> Window:
-    """Whom to pay, or, `asking`, whom to ask for money."""
+    """Choose whom to pay or, with `asking`, whom to request money from."""
     query = ui.text("query").strip().casefold()
     named = [(c.name, c.phone) for c in by_name(ui.facts)]
     named += [(p.name, p.number) for p in ui.facts.all(SavedPayee)]
@@ -79,7 +79,7 @@ def new_payee(ui: Ui) -> Window:
 
 
 def amount(ui: Ui, person: str, _: bool = False) -> Window:
-    """How much; the balance is checked before anything is reviewed."""
+    """Enter the amount; without enough balance, Continue opens the page `declined`."""
 
     def go_on() -> None:
         cents = cents_of(ui.text("amount"))
@@ -109,7 +109,7 @@ def amount(ui: Ui, person: str, _: bool = False) -> Window:
 
 
 def review(ui: Ui, person: str, cents: int, note: str) -> Window:
-    """The last look before the money goes, or before the code is sent."""
+    """Review a payment; Send pays, or sends a code above the limit of the settings."""
     guarded = cents > ui.facts.one(WalletSettings).code_above_cents
 
     def send() -> None:
@@ -142,7 +142,7 @@ def review(ui: Ui, person: str, cents: int, note: str) -> Window:
 
 
 def code(ui: Ui, person: str, cents: int, note: str) -> Window:
-    """The code must be that of the notification; the third wrong one ends it."""
+    """Enter the code of the notification; the third wrong one cancels the payment."""
     tries = int(ui.get("tries", 0))
 
     def confirm() -> None:
@@ -201,7 +201,7 @@ def receipt(ui: Ui, transfer_id: int) -> Window:
 
 
 def declined(ui: Ui, cents: int) -> Window:
-    """An error page: the balance does not suffice."""
+    """An error page: the balance is too low."""
     words = ui.tr(
         "You have {balance}, and this costs {amount}.",
         balance=money(ui.facts.one(Account).balance_cents, ui.language),
@@ -219,7 +219,7 @@ def declined(ui: Ui, cents: int) -> Window:
 
 
 def ask(ui: Ui, person: str) -> Window:
-    """Ask somebody for money."""
+    """Request money from a person."""
 
     def send() -> None:
         cents = cents_of(ui.text("amount"))

@@ -1,4 +1,4 @@
-"""Display, and Wallpaper & style: what changes here shows at once."""
+"""Display, and Wallpaper & style: changes here are visible at once."""
 
 from __future__ import annotations
 

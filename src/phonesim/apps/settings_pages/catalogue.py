@@ -1,7 +1,7 @@
-"""What can be set, and on which page: the one table that pages, search and tasks read.
+"""Every setting and its page: the one table that pages, search and tasks read.
 
-`PAGES` is the tree of pages, `SWITCHES` what is on or off, `CHOICES` what is one of several.
-Labels are the same in every version of the app; order and details are not.
+`PAGES` is the tree of pages, `SWITCHES` the settings that are on or off, `CHOICES` those with one
+of several values. Labels are the same in every version of the app; order and details are not.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from phonesim.languages.language import Language
 
 @dataclass(frozen=True, slots=True)
 class PageEntry:
-    """A page of Settings: where it hangs and how its row looks on the page above."""
+    """A page of Settings: its parent, and how its row on the parent looks."""
 
     title: str
     parent: str
@@ -29,7 +29,7 @@ class PageEntry:
 
 @dataclass(frozen=True, slots=True)
 class SwitchEntry:
-    """A setting that is on or off, and the page its switch stands on."""
+    """A setting that is on or off, and the page with its switch."""
 
     label: str
     page: str
@@ -39,11 +39,11 @@ class SwitchEntry:
 
 @dataclass(frozen=True, slots=True)
 class ChoiceEntry:
-    """A setting that is one of several values, and the page its row stands on."""
+    """A setting that is one of several values, and the page with its row."""
 
     label: str
     page: str
-    options: dict[str, str | int | float]  # what is shown, and what is kept
+    options: dict[str, str | int | float]  # label -> stored value
     icon: str = ""
 
     def shown(self, value: object) -> str:
@@ -186,7 +186,7 @@ VOLUMES = {
 
 
 def path_to(page: str) -> tuple[str, ...]:
-    """The titles to press, from the first page on, to reach a page."""
+    """Return the titles to tap, from the first page on, to reach a page."""
     titles: list[str] = []
     while page != "home":
         titles.insert(0, PAGES[page].title)
@@ -195,7 +195,7 @@ def path_to(page: str) -> tuple[str, ...]:
 
 
 def found_by(query: str, of: Language) -> list[tuple[str, str]]:
-    """What the words of a search find: labels, each with the page where it is set."""
+    """Return the labels that match a search, each with the page where it is set."""
     words = query.casefold().split()
     return [
         (label, page) for label, page, text in _index(of) if all(word in text for word in words)
@@ -206,7 +206,7 @@ def found_by(query: str, of: Language) -> list[tuple[str, str]]:
 def _index(of: Language) -> list[tuple[str, str, str]]:
     entries = [(entry.title, page, entry.summary) for page, entry in PAGES.items()]
     entries += [(entry.label, entry.page, entry.detail) for entry in SWITCHES.values()]
-    own = ("wallpapers", "accents")  # pages that are in the list already
+    own = ("wallpapers", "accents")  # pages that are listed already
     entries += [(c.label, c.page, "") for c in CHOICES.values() if c.page not in own]
     entries += [(label, "sound", "") for label in VOLUMES.values()]
     entries += [("Brightness", "display", ""), ("Device name", "about", "rename")]

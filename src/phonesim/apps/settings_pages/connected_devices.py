@@ -1,4 +1,4 @@
-"""Connected devices: Bluetooth with what is paired and what could be, and NFC."""
+"""Connected devices: paired and available Bluetooth devices, and NFC."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Apps: what is installed, what each may do, and how to stop or remove it."""
+"""Apps: installed apps with their permissions, and how to stop or remove them."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def _app_row(ui: Ui, installed: InstalledApp) -> TileRow:
 
 
 def app_info(ui: Ui, name: str) -> Window:
-    """Everything about one app; the launcher leads here, too."""
+    """The page about one app; the launcher opens it, too."""
     installed = ui.facts.find(InstalledApp, lambda app: app.name == name)
     if installed is None:
         raise MissingFact(f"{name} is not installed")
@@ -119,7 +119,7 @@ def confirm_uninstall(ui: Ui, name: str) -> Window:
 
 
 def by_battery(ui: Ui) -> list[Widget]:
-    """The apps that used most of the battery."""
+    """A list of the apps that used most of the battery."""
     apps = sorted(ui.facts.all(InstalledApp), key=lambda app: (-app.battery_share, app.name))
     return [_battery_row(ui, app) for app in apps[:6]]
 

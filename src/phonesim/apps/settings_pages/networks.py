@@ -22,12 +22,12 @@ STRENGTHS = ("Weak signal", "Fair signal", "Good signal", "Excellent signal")
 
 @dataclass(frozen=True, slots=True)
 class WifiNetwork:
-    """A network within reach. Without a password it is open to everybody."""
+    """A network within reach; open if `password` is empty."""
 
     id: int = 0
     name: str = ""
     password: str = ""
-    saved: bool = False  # joined before, so that it is joined again without asking
+    saved: bool = False  # joined before: connects without asking for the password
     strength: int = 3  # index into STRENGTHS
 
 
@@ -102,7 +102,7 @@ def _join(ui: Ui, network: WifiNetwork) -> None:
 
 
 def wifi_password(ui: Ui, network_id: int) -> Window:
-    """Asks for the password of a network; a wrong one stays on the screen."""
+    """Ask for the password of a network; after a wrong one the dialog opens again."""
     network = ui.facts.get(WifiNetwork, network_id)
 
     def connect() -> None:
@@ -118,7 +118,7 @@ def wifi_password(ui: Ui, network_id: int) -> Window:
 
 
 def wifi_network(ui: Ui, network_id: int) -> Window:
-    """One saved network: how good it is, and how to leave it."""
+    """The page of a saved network: its signal, and how to forget it."""
     network = ui.facts.get(WifiNetwork, network_id)
     joined = network.name == ui.settings.wifi_network
 

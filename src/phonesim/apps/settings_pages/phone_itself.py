@@ -1,4 +1,4 @@
-"""System and About phone: language, time, keyboard, and what this phone is."""
+"""System and About phone: language, time, keyboard, and the phone's identity."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from phonesim.toolkit.rows import ListRow
 from phonesim.toolkit.texts import Heading, Progress, Text
 from phonesim.toolkit.widget import Widget
 
-TAPS_TO_DEVELOP = 7  # on the build number, as everywhere
+TAPS_TO_DEVELOP = 7  # taps on the build number that enable developer options
 
 
 @dataclass(frozen=True, slots=True)
 class DeviceIdentity:
-    """What the maker and the network gave this phone; nobody can change it."""
+    """What the manufacturer and the network assigned to this phone; not changeable."""
 
     id: int = 0
     model: str = ""

@@ -1,4 +1,4 @@
-"""Security & privacy, and Location: who gets in, and who learns where the phone is."""
+"""Security & privacy, and Location: the screen lock, and the apps that may use the location."""
 
 from __future__ import annotations
 

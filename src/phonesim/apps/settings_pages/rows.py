@@ -1,4 +1,4 @@
-"""The rows that settings pages are made of: a switch, a choice, a way to a page."""
+"""The rows of settings pages: a switch, a choice, a link to a page."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from phonesim.toolkit.boxes import Pad
 from phonesim.toolkit.rows import Empty, ListRow
 from phonesim.toolkit.widget import Widget
 
-MAX_IN_SHEET = 12  # more options than that get a page with a search field
+MAX_IN_SHEET = 12  # more options get a page with a search field
 MAX_ROWS = 60
 
 
 def switch_row(ui: Ui, setting: str) -> ListRow:
-    """A switch from the catalogue."""
+    """Return the row of a switch from the catalogue."""
     entry, on = SWITCHES[setting], bool(getattr(ui.settings, setting))
     return ListRow(
         ui.tr(entry.label),
@@ -36,7 +36,7 @@ def switch_rows(ui: Ui, *settings: str) -> list[Widget]:
 
 
 def choice_row(ui: Ui, setting: str) -> ListRow:
-    """A choice from the catalogue, with what is chosen now."""
+    """Return the row of a choice from the catalogue, with its current value."""
     entry = CHOICES[setting]
     shown = ui.tr(entry.shown(getattr(ui.settings, setting)))
     return ListRow(
@@ -45,7 +45,7 @@ def choice_row(ui: Ui, setting: str) -> ListRow:
 
 
 def page_row(ui: Ui, page: str, detail: str = "") -> ListRow:
-    """A row that leads to another page."""
+    """Return a row that opens another page."""
     entry = PAGES[page]
     told = detail or ui.tr(entry.summary)
     return ListRow(ui.tr(entry.title), told, icon=entry.icon, on_tap=lambda: ui.go(page))
@@ -56,7 +56,7 @@ def change(ui: Ui, **fields: object) -> None:
 
 
 def choose(ui: Ui, setting: str) -> Window:
-    """The options of a choice: a sheet, or a page where there are many."""
+    """The options of a choice: a sheet, or a page above `MAX_IN_SHEET` options."""
     entry, kept = CHOICES[setting], getattr(ui.settings, setting)
 
     def taking(label: str) -> Handler:

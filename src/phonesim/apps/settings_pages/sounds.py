@@ -1,4 +1,4 @@
-"""Sound & vibration: volumes, tones, and what makes a noise."""
+"""Sound & vibration: volumes, tones, and which events make a sound."""
 
 from __future__ import annotations
 

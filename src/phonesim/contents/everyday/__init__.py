@@ -1,1 +1,1 @@
-"""What the everyday apps keep: money, journeys, threads, posts and meals."""
+"""The records of the everyday apps: money, journeys, threads, posts and meals."""

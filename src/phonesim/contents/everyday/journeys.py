@@ -1,8 +1,8 @@
-"""Journeys between cities: what runs on a day, and which trips were booked.
+"""Journeys between cities: the connections of a day, and booked trips.
 
-Connections are a pure function of the phone's travel seed, the two cities and the day, so that a
-judge computes the same prices that the app shows. How one travels follows from how far it is: by
-rail and coach between cities of one mainland, by air where it is far or there is a sea between.
+Connections are a pure function of the phone's travel seed, the two cities and the day, so a judge
+computes the same prices that the app shows. The means follow from the distance: rail and coach
+between cities of one mainland, air over long distances or across a sea.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ MAINLANDS = (
     },
     {"Chicago", "Montreal"},
 )  # fmt: skip
-NO_FLIGHT_KM, NO_COACH_KM, NO_TRAIN_KM = 300, 1200, 1800  # below the first, above the others
+NO_FLIGHT_KM, NO_COACH_KM, NO_TRAIN_KM = 300, 1200, 1800  # air from, coach to, rail to
 PER_DAY = 6
 CANCELLATION_CENTS = 5_00
 WINDOW, AISLE = "Window", "Aisle"
@@ -41,7 +41,7 @@ WINDOW, AISLE = "Window", "Aisle"
 
 @dataclass(frozen=True, slots=True)
 class Trip:
-    """A journey that was booked."""
+    """A booked journey."""
 
     id: int = 0
     origin: str = ""
@@ -58,7 +58,7 @@ class Trip:
 
 @dataclass(frozen=True, slots=True)
 class Traveller:
-    """Somebody to book for."""
+    """A person to book for."""
 
     id: int = 0
     name: str = ""
@@ -67,7 +67,7 @@ class Traveller:
 
 @dataclass(frozen=True, slots=True)
 class WatchedRoute:
-    """A way between two cities whose prices are watched."""
+    """A pair of cities whose prices are watched."""
 
     id: int = 0
     origin: str = ""
@@ -76,7 +76,7 @@ class WatchedRoute:
 
 @dataclass(frozen=True, slots=True)
 class TravelSettings:
-    """Where we live, what we like; `seed` decides the timetable. There is one."""
+    """Home city and preferences; `seed` determines the timetable. There is one record."""
 
     id: int = 0
     home_city: str = "Berlin"
@@ -106,7 +106,7 @@ class Connection(NamedTuple):
 
 
 def kilometres(origin: str, destination: str) -> int:
-    """How far two cities are apart, on a ball."""
+    """Return the great-circle distance between two cities."""
     here, there = (_on_the_ball(name) for name in (origin, destination))
     cosine = sum(a * b for a, b in zip(here, there, strict=True))
     return round(6371 * math.acos(max(-1.0, min(1.0, cosine))))
@@ -124,7 +124,7 @@ def _on_the_ball(name: str) -> tuple[float, float, float]:
 
 
 def means_between(origin: str, destination: str) -> tuple[Means, ...]:
-    """How the connections of a day go between two cities, `PER_DAY` of them."""
+    """Return the means of a day's `PER_DAY` connections between two cities."""
     far = kilometres(origin, destination)
     if far > NO_TRAIN_KM or not any({origin, destination} <= land for land in MAINLANDS):
         return ("air", "air", "air", "air", "air", "air")
@@ -136,7 +136,7 @@ def means_between(origin: str, destination: str) -> tuple[Means, ...]:
 
 
 def _minutes(means: Means, far: int, stops: int) -> int:
-    """How long the quickest one takes: a train 130 km an hour, on tracks a quarter longer."""
+    """Return the minimum duration: a train runs 130 km/h on tracks a quarter longer."""
     if means == "air":
         return 40 + far * 60 // 800 + stops * 110
     return (20 if means == "rail" else 30) + far * 75 // (130 if means == "rail" else 85)
@@ -156,7 +156,7 @@ def _stops(rng: random.Random, means: Means, far: int) -> int:
 
 @lru_cache(maxsize=1024)
 def connections(seed: int, origin: str, destination: str, day: date) -> tuple[Connection, ...]:
-    """What runs on that day, in order of departure. No two cost or last the same."""
+    """Return a day's connections by departure; no two have the same price or duration."""
     if origin == destination:
         return ()
     rng = random.Random(f"journeys/{seed}/{origin}/{destination}/{day}")
@@ -187,7 +187,7 @@ def booking_code(connection: Connection, seed: int) -> str:
 
 
 def trip_of(connection: Connection, settings: TravelSettings, traveller: str) -> Trip:
-    """The trip that a booking of this connection makes."""
+    """Return the trip that booking this connection creates."""
     rng = random.Random(f"seat/{settings.seed}/{connection}")
     letter = rng.choice("AF" if settings.seat == WINDOW else "CD")
     return Trip(
@@ -205,7 +205,7 @@ def trip_of(connection: Connection, settings: TravelSettings, traveller: str) ->
 
 
 def furnish_journeys(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """Two trips to come, two that are over, one that was cancelled."""
+    """Add two future trips, two past ones and one that was cancelled."""
     home = rng.choice(CITY_NAMES)
     settings = facts.add(TravelSettings(home_city=home, seed=rng.randrange(10**6)))
     facts.add(Traveller(name="Me"))

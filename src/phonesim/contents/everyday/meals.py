@@ -1,4 +1,4 @@
-"""Meals to order: restaurants with their dishes, which are the same on every phone, and orders."""
+"""Meals to order: restaurants and their dishes, the same on every phone, and orders."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ CUISINES = ("Pizza", "Noodles", "Curry", "Salads", "Burgers", "Sweets")
 
 
 class Dish(NamedTuple):
-    """Something on a menu."""
+    """A dish on a menu."""
 
     name: str
     cents: int
 
 
 class Restaurant(NamedTuple):
-    """A kitchen that delivers."""
+    """A restaurant that delivers."""
 
     name: str
     cuisine: str
@@ -83,7 +83,7 @@ RESTAURANT_OF = {restaurant.name: restaurant for restaurant in RESTAURANTS}
 
 @dataclass(frozen=True, slots=True)
 class BasketLine:
-    """So many of a dish, to be ordered."""
+    """A dish in the basket, and how many of it."""
 
     id: int = 0
     restaurant: str = ""
@@ -93,7 +93,7 @@ class BasketLine:
 
 @dataclass(frozen=True, slots=True)
 class FoodOrder:
-    """What was ordered; its state follows from how long ago that was."""
+    """An order; its state follows from the time since it was placed."""
 
     id: int = 0
     restaurant: str = ""
@@ -108,7 +108,7 @@ class FoodOrder:
 
 @dataclass(frozen=True, slots=True)
 class Complaint:
-    """What was wrong with an order."""
+    """A complaint about an order."""
 
     id: int = 0
     order: int = 0
@@ -118,7 +118,7 @@ class Complaint:
 
 @dataclass(frozen=True, slots=True)
 class FoodAddress:
-    """Where meals are brought."""
+    """A delivery address."""
 
     id: int = 0
     label: str = ""
@@ -128,7 +128,7 @@ class FoodAddress:
 
 @dataclass(frozen=True, slots=True)
 class FavouriteRestaurant:
-    """A restaurant with a heart."""
+    """A restaurant marked as favourite."""
 
     id: int = 0
     name: str = ""
@@ -136,7 +136,7 @@ class FavouriteRestaurant:
 
 @dataclass(frozen=True, slots=True)
 class FoodSettings:
-    """What the kitchen should know. There is one."""
+    """The user's preferences. There is one record."""
 
     id: int = 0
     cutlery: bool = False
@@ -151,7 +151,7 @@ def dish_cents(restaurant: str, dish: str) -> int:
 
 
 def basket_cents(facts: Facts) -> int:
-    """What the basket costs, with the fee."""
+    """Return the total of the basket, delivery fee included."""
     lines = facts.all(BasketLine)
     return sum(dish_cents(line.restaurant, line.dish) * line.count for line in lines) + FEE_CENTS
 
@@ -164,7 +164,7 @@ def state_of(order: FoodOrder, now: datetime) -> str:
 
 
 def furnish_meals(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """Two addresses, a few orders of the last weeks, favourites."""
+    """Add two addresses, a few orders of the last weeks, favourites."""
     facts.add(FoodSettings())
     facts.add(
         FoodAddress(label="Home", street=f"{rng.randrange(1, 90)} Linden Street", chosen=True)

@@ -1,4 +1,4 @@
-"""Money on the phone: an account, what went in and out of it, bills, cards, savings, tickets.
+"""Money on the phone: the account, its transfers, bills, cards, savings, tickets.
 
 Amounts are whole cents. `pay` is the only way money leaves the account, whichever app asks for it,
 so a judge that compares the balance with the transfers sees every payment.
@@ -17,7 +17,7 @@ from phonesim.contents.timestamps import LONG_AGO
 from phonesim.facts import Facts
 from phonesim.languages.language import Language
 
-MAX_CENTS = 10_000_00  # of one payment
+MAX_CENTS = 10_000_00  # the largest single payment
 TYPED = re.compile(
     r"(\d{1,6}|\d{1,3}(?:,\d{3})+(?=\.|$)|\d{1,3}(?:\.\d{3})+(?=,))(?:[.,](\d{1,2}))?"
 )
@@ -25,7 +25,7 @@ TYPED = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """The account. There is one. `code_seed` decides its confirmation codes."""
+    """The account. There is one record. `code_seed` determines its confirmation codes."""
 
     id: int = 0
     balance_cents: int = 0
@@ -35,10 +35,10 @@ class Account:
 
 @dataclass(frozen=True, slots=True)
 class Transfer:
-    """Money that left the account, or, with an amount below zero, came into it."""
+    """Money that left the account or, if the amount is negative, came in."""
 
     id: int = 0
-    person: str = ""  # or a company
+    person: str = ""  # a person or a company
     cents: int = 0
     note: str = ""
     time: datetime = LONG_AGO
@@ -47,7 +47,7 @@ class Transfer:
 
 @dataclass(frozen=True, slots=True)
 class MoneyRequest:
-    """Money that somebody asks us for, or, `ours`, that we ask somebody for."""
+    """Money that somebody requests from the user or, with `ours`, the other way round."""
 
     id: int = 0
     person: str = ""
@@ -58,7 +58,7 @@ class MoneyRequest:
 
 @dataclass(frozen=True, slots=True)
 class Bill:
-    """Something to be paid by a day."""
+    """An amount to pay by a due day."""
 
     id: int = 0
     company: str = ""
@@ -71,7 +71,7 @@ class Bill:
 
 @dataclass(frozen=True, slots=True)
 class PaymentCard:
-    """A card that pays from the account."""
+    """A payment card of the account."""
 
     id: int = 0
     name: str = ""
@@ -83,7 +83,7 @@ class PaymentCard:
 
 @dataclass(frozen=True, slots=True)
 class SavingsPot:
-    """Money set aside for something."""
+    """Money set aside for a goal."""
 
     id: int = 0
     name: str = ""
@@ -93,7 +93,7 @@ class SavingsPot:
 
 @dataclass(frozen=True, slots=True)
 class Ticket:
-    """A ticket or a membership to be shown at a door."""
+    """A ticket or membership to show at an entrance."""
 
     id: int = 0
     title: str = ""
@@ -104,7 +104,7 @@ class Ticket:
 
 @dataclass(frozen=True, slots=True)
 class SavedPayee:
-    """Somebody who is no contact but can be paid."""
+    """A payee who is not in the address book."""
 
     id: int = 0
     name: str = ""
@@ -113,10 +113,10 @@ class SavedPayee:
 
 @dataclass(frozen=True, slots=True)
 class WalletSettings:
-    """How the wallet behaves. There is one."""
+    """The wallet's settings. There is one record."""
 
     id: int = 0
-    code_above_cents: int = 50_00  # payments above need a confirmation code
+    code_above_cents: int = 50_00  # payments above this need a confirmation code
     hide_balance: bool = False
     payment_alerts: bool = True
     monthly_report: bool = True
@@ -143,7 +143,7 @@ MEMBERSHIPS = (
 
 
 def money(cents: int, language: Language | None = None) -> str:
-    """An amount as every app shows it: $1,312.50, or as the phone's language writes it."""
+    """Format an amount as every app shows it: $1,312.50, or in the format of the language."""
     if language is not None and language.name != "English":
         return language.money(cents / 100, "$")
     sign = "-" if cents < 0 else ""
@@ -151,14 +151,14 @@ def money(cents: int, language: Language | None = None) -> str:
 
 
 def plain_money(cents: int) -> str:
-    """An amount as instructions have it, without a mark for thousands: $1312.50."""
+    """Format an amount as instructions do, without a thousands separator: $1312.50."""
     return money(cents).replace(",", "")
 
 
 def cents_of(text: str) -> int | None:
-    """The amount that was typed; None where it is none that can be paid.
+    """Parse a typed amount; return None if it is not a payable amount.
 
-    1312.50, 1,312.50 and 1.312,50 are the same; 12.345 is nothing that we know.
+    1312.50, 1,312.50 and 1.312,50 are the same; 12.345 is rejected as ambiguous.
     """
     found = TYPED.fullmatch(text.strip().removeprefix("$").lstrip())
     if not found:
@@ -169,7 +169,7 @@ def cents_of(text: str) -> int | None:
 
 
 def confirmation_code(account: Account, person: str, cents: int) -> str:
-    """The code that is sent for a payment: the same payment always has the same one."""
+    """Return the code for a payment, a hash: the same payment always has the same code."""
     named = f"{account.code_seed}/{person}/{cents}".encode()
     return f"{int.from_bytes(hashlib.blake2b(named, digest_size=4).digest(), 'big') % 9000 + 1000}"
 
@@ -179,14 +179,14 @@ def can_pay(facts: Facts, cents: int) -> bool:
 
 
 def pay(facts: Facts, person: str, cents: int, note: str, now: datetime) -> Transfer:
-    """Take money from the account and write down where it went."""
+    """Subtract an amount from the account and record the transfer."""
     account = facts.one(Account)
     facts.edit(account, balance_cents=account.balance_cents - cents)
     return facts.add(Transfer(person=person, cents=cents, note=note, time=now))
 
 
 def furnish_money(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """An account in use: a few weeks of payments, open bills, cards, savings, tickets."""
+    """Add an account in use: weeks of payments, open bills, cards, savings, tickets."""
     number = " ".join(str(rng.randrange(1000, 10000)) for _ in range(3))
     facts.add(Account(0, rng.randrange(1400_00, 3900_00), number, rng.randrange(10**6)))
     facts.add(WalletSettings())

@@ -1,7 +1,7 @@
-"""What comes into the everyday apps while time passes: talk in groups, requests, news of trips.
+"""Events in the everyday apps while time passes: group messages, requests, news of trips.
 
-Groups and clubs here have names that no task uses, so that nobody confuses what comes by itself
-with what a task is about.
+Groups and clubs here have names that no task uses, so that these events cannot be confused with
+what a task is about.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from phonesim.languages.language import Language
 
 
 class Chatter(NamedTuple):
-    """Something that somebody says in a group."""
+    """A message in a group."""
 
     group: str
     sender: str
@@ -21,7 +21,7 @@ class Chatter(NamedTuple):
 
 
 class Asker(NamedTuple):
-    """A club that asks for money, and what for."""
+    """A club that requests money, and what for."""
 
     name: str
     note: str
@@ -45,12 +45,11 @@ ASKERS = (
 )
 COMMENTS = ("Lovely!", "Count me in", "How did you do that?", "More of this, please")
 PLATFORM, GATE, LATE = "platform", "gate", "late"
-PLANES = ("Indigo Air",)  # operators that leave from gates
 
 
 @dataclass(frozen=True, slots=True)
 class TripNews:
-    """What became known of a trip: where it leaves, or by how many minutes it is late."""
+    """News of a trip: its platform or gate, or its delay in minutes."""
 
     id: int = 0
     trip: int = 0

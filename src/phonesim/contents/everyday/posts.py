@@ -1,4 +1,4 @@
-"""What the app Feed keeps: posts, comments, whom we follow and block, our own page."""
+"""The records of the app Feed: posts, comments, followed and blocked people, the own profile."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SCENES = (
     "sunset", "boat",
 )  # fmt: skip
 TOPICS = ("#garden", "#running", "#books", "#cooking", "#music", "#travel")
-STORIES: dict[str, tuple[str, tuple[str, ...]]] = {  # what is said: its topic, pictures that fit
+STORIES: dict[str, tuple[str, tuple[str, ...]]] = {  # text: its topic, pictures that fit
     "First tomatoes of the year": ("#garden", ("dish:Tomatoes",)),
     "Ten kilometres before breakfast": ("#running", ("photo:sunset", "photo:meadow", "")),
     "Could not put it down": ("#books", ("photo:coffee", "")),
@@ -41,7 +41,7 @@ REMARKS = (
     "Beautiful!", "I want that too", "Where is this?", "Well done", "Ha, same here", "So jealous",
     "Take me with you", "Recipe, please",
 )  # fmt: skip
-FITTING = {  # remarks that are made below any post, and those for a topic
+FITTING = {  # comments that fit any post (key ""), and those for a topic
     "": ("Beautiful!", "Well done", "Ha, same here", "So jealous"),
     "#garden": ("I want that too",),
     "#cooking": ("Recipe, please", "I want that too"),
@@ -52,7 +52,7 @@ FITTING = {  # remarks that are made below any post, and those for a topic
 
 @dataclass(frozen=True, slots=True)
 class Post:
-    """Something that was posted."""
+    """A post."""
 
     id: int = 0
     author: str = ""
@@ -68,7 +68,7 @@ class Post:
 
 @dataclass(frozen=True, slots=True)
 class Comment:
-    """What somebody said below a post."""
+    """A comment on a post."""
 
     id: int = 0
     post: int = 0
@@ -78,7 +78,7 @@ class Comment:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """Somebody whose posts we see."""
+    """A person whose posts the user follows."""
 
     id: int = 0
     person: str = ""
@@ -86,7 +86,7 @@ class Following:
 
 @dataclass(frozen=True, slots=True)
 class BlockedAuthor:
-    """Somebody whose posts we never see."""
+    """A person whose posts are hidden."""
 
     id: int = 0
     person: str = ""
@@ -94,7 +94,7 @@ class BlockedAuthor:
 
 @dataclass(frozen=True, slots=True)
 class PostReport:
-    """A post that we told the people behind the app about."""
+    """A post that the user reported."""
 
     id: int = 0
     post: int = 0
@@ -103,7 +103,7 @@ class PostReport:
 
 @dataclass(frozen=True, slots=True)
 class FeedSettings:
-    """Our own page and what others may do. There is one."""
+    """The user's profile and privacy settings. There is one record."""
 
     id: int = 0
     name: str = "Me"
@@ -118,13 +118,13 @@ class FeedSettings:
 
 
 def topic_of(text: str, rng: random.Random) -> str:
-    """The topic that a post belongs to; by chance where its words say nothing of it."""
+    """Return the topic of a text from `STORIES`, or a random topic for any other text."""
     chance = rng.choice(TOPICS)
     return STORIES[text][0] if text in STORIES else chance
 
 
 def furnish_posts(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """A timeline of people that we follow, and some that we do not."""
+    """Add a timeline of people whom the user follows, and of some others."""
     facts.add(FeedSettings())
     people = rng.sample([contact.name for contact in facts.all(Contact)], 10)
     for person in people[:6]:

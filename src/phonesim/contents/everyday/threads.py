@@ -1,4 +1,4 @@
-"""What the app Chat keeps: threads with people and groups, messages, updates, settings.
+"""The records of the app Chat: threads with people and groups, messages, updates, settings.
 
 A message is a text, a voice note (`seconds` above zero) or a payment (`cents` above zero).
 """
@@ -30,7 +30,7 @@ class ChatThread:
 
     id: int = 0
     title: str = ""
-    members: tuple[str, ...] = ()  # without us
+    members: tuple[str, ...] = ()  # without the user
     group: bool = False
     muted: bool = False
     pinned: bool = False
@@ -40,7 +40,7 @@ class ChatThread:
 
 @dataclass(frozen=True, slots=True)
 class ChatMessage:
-    """Something that was said in a thread."""
+    """A message in a thread."""
 
     id: int = 0
     thread: int = 0
@@ -54,7 +54,7 @@ class ChatMessage:
 
 @dataclass(frozen=True, slots=True)
 class UnreadThread:
-    """A mark on a thread with something new in it."""
+    """Marks a thread as unread."""
 
     INCIDENTAL: ClassVar[bool] = True
 
@@ -64,7 +64,7 @@ class UnreadThread:
 
 @dataclass(frozen=True, slots=True)
 class ChatUpdate:
-    """What somebody tells everybody."""
+    """A public update of a person."""
 
     id: int = 0
     person: str = ""
@@ -75,7 +75,7 @@ class ChatUpdate:
 
 @dataclass(frozen=True, slots=True)
 class BlockedChatter:
-    """Somebody whose messages do not come through."""
+    """A person whose messages are blocked."""
 
     id: int = 0
     person: str = ""
@@ -83,7 +83,7 @@ class BlockedChatter:
 
 @dataclass(frozen=True, slots=True)
 class ChatSettings:
-    """Our own name and line, and what others may see. There is one."""
+    """The user's name, status line and privacy settings. There is one record."""
 
     id: int = 0
     name: str = "Me"
@@ -107,13 +107,13 @@ def messages_in(facts: Facts, thread_id: int) -> list[ChatMessage]:
 
 
 def open_thread(facts: Facts, person: str) -> ChatThread:
-    """The thread with a person, begun where there is none."""
+    """Return the thread with a person; create it if there is none."""
     found = thread_with(facts, person)
     return found or facts.add(ChatThread(title=person, members=(person,)))
 
 
 def furnish_threads(facts: Facts, rng: random.Random, now: datetime) -> None:
-    """Conversations with people and groups, and what people tell everybody."""
+    """Add conversations with people and groups, and public updates."""
     facts.add(ChatSettings())
     people = rng.sample([contact.name for contact in facts.all(Contact)], 11)
     time = now

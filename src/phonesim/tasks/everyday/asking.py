@@ -124,7 +124,7 @@ class AskTripDay(Errand):
 
 @dataclass(frozen=True)
 class SendAskedAmount(Errand):
-    """How much it is stands neither in the instruction nor on the phone: the user has to say it."""
+    """The amount is neither in the instruction nor on the phone: the agent has to ask the user."""
 
     name = "wallet.send_asked"
     apps = ("Wallet",)

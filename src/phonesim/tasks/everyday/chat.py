@@ -147,7 +147,7 @@ class MakeGroup(Errand):
 
 
 def _not_gone(start: View, end: View, title: str) -> str | None:
-    """Just this thread is gone, with all that was said in it."""
+    """Return None if exactly this thread and its messages were removed; else what is wrong."""
     thread = thread_with(start.facts, title)
     assert thread is not None
     gone = [m.id for m in start.all(ChatMessage) if m.thread == thread.id]

@@ -1,4 +1,4 @@
-"""Values that are found by comparing: the cheaper dish, the bigger bill, the cheaper city."""
+"""Sources whose value is found by comparing: the cheaper dish, bigger bill or cheaper city."""
 
 from __future__ import annotations
 

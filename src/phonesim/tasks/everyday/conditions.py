@@ -1,4 +1,4 @@
-"""What may be so or not, in a task that then does one thing or another."""
+"""Conditions of tasks that do one of two things, depending on whether the condition holds."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ from phonesim.tasks.general.maps import open_place, place_of
 from phonesim.tasks.moves import Move, Open, Press, Reveal
 from phonesim.tasks.template import View
 
-MAX_SEEDS = 60  # tried until it rains, or does not
+MAX_SEEDS = 60  # weather seeds tried until it rains, or does not, as wanted
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Rains(Condition):
         return {**super().words(), "on_day": weather.on(self.day)}
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """Rain as often as not: the weather's seed is one that makes it so."""
+        """Set a weather seed with which it rains, or with which it does not, equally often."""
         weather.put_city(facts, self.city)
         on = weather.day_of(self.day, datetime.combine(today_of(facts), time()))
         wanted = rng.random() < 0.5

@@ -1,7 +1,7 @@
-"""Which sources go with which acts: every task across apps there is.
+"""The combinations of sources, conditions, lookups and acts: the list of all cross-app templates.
 
-A pair stands here because a person would ask for it. A template of two apps has 8 to 12 steps as
-a rule; chains of three and four apps are the split `long`.
+A combination is listed because a person would ask for it. A template of two apps usually has 8 to
+12 steps; chains of three and four apps are the split `long`.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every task in one of the everyday apps begins with: the apps come onto the phone."""
+"""The base class of everyday templates that are not composed of parts: it installs the apps."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from phonesim.tasks.template import Template
 
 
 class Errand(Template):
-    """A task of the family Everyday. Subclasses give `arrange` in place of `prepare`."""
+    """A task of the family Everyday. Subclasses implement `arrange` instead of `prepare`."""
 
     family = "everyday"
 

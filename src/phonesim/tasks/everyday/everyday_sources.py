@@ -1,4 +1,4 @@
-"""Where values are read in Wallet, Travel and Chat, and the things that everyday tasks name."""
+"""Sources whose values are read in Wallet, Travel and Chat, and domains of everyday tasks."""
 
 from __future__ import annotations
 

@@ -52,7 +52,7 @@ SETTINGS = Domain(
 
 
 def put_order(facts: Facts, rng: random.Random, kitchen: str) -> FoodOrder:
-    """An order from that restaurant, the newest, and none else from there."""
+    """Add an order from that restaurant, newer than all others; remove its older orders."""
     facts.remove_where(FoodOrder, lambda order: order.restaurant == kitchen)
     newest = max(order.time for order in facts.all(FoodOrder))
     dishes = tuple(dish.name for dish in RESTAURANT_OF[kitchen].dishes[:2])
@@ -73,7 +73,7 @@ def open_order(kitchen: str) -> Iterable[Move]:
 
 
 def take_dish(dish: str, count: int) -> Iterable[Move]:
-    """From anywhere to a basket with the dish in it."""
+    """Yield the moves from anywhere to a basket with `count` of the dish."""
     yield Open("Food")
     yield Press("Search", role="button")
     yield Fill("Search dishes", dish)
@@ -136,7 +136,7 @@ class OrderDish(Errand):
 
 
 def _open_basket() -> Iterable[Move]:
-    """From the results of a search: back to the first page, and to the basket."""
+    """Yield the moves from search results back to the first page and to the basket."""
     yield GoBack()
     yield Press("Basket", role="button")
 

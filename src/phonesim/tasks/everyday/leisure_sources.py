@@ -1,4 +1,4 @@
-"""Where values are read in Feed and Food."""
+"""Sources whose values are read in Feed and Food."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What can be looked up about a person, a place, a city or a company that was found before."""
+"""Lookups of a value about a person, place, city or company, and sources that give those."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ REMINDERS = Domain(
 )  # fmt: skip
 
 
-# What is found first ------------------------------------------------------------------------------
+# Sources ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -132,7 +132,7 @@ class ChatShop(ChatPlace):
         return self.said(view).removeprefix("Let us try ")
 
 
-# What is looked up then ---------------------------------------------------------------------------
+# Lookups ------------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)

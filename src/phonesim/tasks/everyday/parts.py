@@ -1,10 +1,10 @@
-"""The parts that tasks across apps are made of: where to read a value, and what to do with it.
+"""The parts of which cross-app tasks are composed: where to read a value, and how to use it.
 
 A `Source` puts a value on the phone and knows where it can be read; an `Act` uses a value in some
 app and judges exactly that. `compose` makes a template of one source and one to three acts,
 `compose_choice` one of a condition and two acts. A part is a frozen dataclass whose fields are
 drawn from domains, as a template's are; the fields of all parts become the fields of the template,
-so that splits, fresh words and tests treat it like any other.
+so that splits, `fresh_words` and tests treat it like any other template.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ LONG, HARD, MEDIUM = 12.4, 7.4, 3.4  # steps above which a task is long, hard, m
 
 @dataclass(frozen=True, slots=True)
 class Cents:
-    """An amount of money."""
+    """An amount of money, in cents."""
 
     cents: int
 
@@ -62,7 +62,7 @@ PRONOUNS: dict[Gives, str] = {
 
 
 def text_of(value: Value) -> str:
-    """The value as a person would type it."""
+    """Return the value as a person would type it."""
     match value:
         case Cents():
             return value.typed
@@ -76,7 +76,7 @@ def text_of(value: Value) -> str:
 
 
 def says(text: str, value: Value) -> bool:
-    """Does a text give this value, and no other of its kind?"""
+    """Return whether a text gives this value and no other of its type."""
     match value:
         case Cents():
             return states_number(text, value.cents / 100)
@@ -92,13 +92,13 @@ def says(text: str, value: Value) -> bool:
 
 
 class Part:
-    """What sources and acts have in common. Subclasses are frozen dataclasses."""
+    """Base class of sources, conditions, lookups and acts. Subclasses are frozen dataclasses."""
 
     app: ClassVar[str]
-    steps: ClassVar[float]  # without opening the app
+    steps: ClassVar[float]  # on average, without opening the app
 
     def words(self) -> dict[str, str]:
-        """What stands in the braces of its phrases."""
+        """Return the texts for the placeholders of its phrases."""
         fields = dataclasses.fields(self)  # type: ignore[arg-type]
         return {f.name: domain_of(f).say(getattr(self, f.name)) for f in fields}
 
@@ -110,13 +110,13 @@ class Part:
 
     @classmethod
     def of(cls, task: Template) -> Self:
-        """This part of a composed task."""
+        """Return this part of a composed task, with the task's parameters."""
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         return cls(**{field.name: getattr(task, field.name) for field in fields})
 
 
 class Source(Part):
-    """A value that must be found first. `nouns` name it and use every field."""
+    """A value that must be found first. `nouns` are phrases for it that use every field."""
 
     gives: ClassVar[Gives]
     nouns: ClassVar[tuple[str, ...]]
@@ -125,12 +125,12 @@ class Source(Part):
         raise NotImplementedError
 
     def moves(self, start: View) -> Iterable[Move]:
-        """To where the value can be read."""
+        """Yield the moves to where the value can be read."""
         raise NotImplementedError
 
 
 class Condition(Part):
-    """Something that is so or not. `clauses` say it, such as "it rains in {city}"."""
+    """A statement that is true or false. `clauses` express it, such as "it rains in {city}"."""
 
     clauses: ClassVar[tuple[str, ...]]
 
@@ -142,7 +142,7 @@ class Condition(Part):
 
 
 class Act(Part):
-    """Something to do, with a value or without. `orders` are imperatives with {it} in them."""
+    """Something to do, with or without a value. `orders` are imperatives; {it} is the value."""
 
     takes: ClassVar[tuple[Gives, ...]] = ()  # empty: any value
     orders: ClassVar[tuple[str, ...]]
@@ -157,7 +157,7 @@ class Act(Part):
 
 
 class Composed(Template):
-    """A task put together from parts."""
+    """Base class of tasks that are composed of parts."""
 
     family = "everyday"
 
@@ -201,7 +201,7 @@ class CrossApp(Composed):
 
 
 class Choice(Composed):
-    """A task that looks whether something is so, and then does one of two things."""
+    """A task that checks a condition and then does one of two things."""
 
     condition: ClassVar[type[Condition]]
     acts: ClassVar[tuple[type[Act], ...]]  # if so, if not
@@ -211,7 +211,7 @@ class Choice(Composed):
         return (self.condition.of(self), *(act.of(self) for act in self.acts))
 
     def _chosen(self, start: View) -> tuple[Act, Act]:
-        """What is to be done, and what is not."""
+        """Return the act to be done and the act not to be done."""
         then, otherwise = (act.of(self) for act in self.acts)
         holds = self.condition.of(self).holds(start)
         return (then, otherwise) if holds else (otherwise, then)
@@ -229,14 +229,14 @@ class Choice(Composed):
 
 
 def people_differ(task: Template) -> bool:
-    """No person is in a task twice."""
+    """Return whether the people in a task are all different."""
     fields = dataclasses.fields(task)  # type: ignore[arg-type]
     people = [getattr(task, field.name) for field in fields if domain_of(field) is NAMES]
     return len(people) == len(set(people))
 
 
 def compose(source: type[Source], *acts: type[Act], held_out: bool = False) -> type[Template]:
-    """The template that reads the source's value and does the acts with it."""
+    """Return the template that reads the source's value and does the acts with it."""
     name = template_name("across", source, *acts)
     for act in acts:
         if act.takes and source.gives not in act.takes:
@@ -255,7 +255,7 @@ def compose(source: type[Source], *acts: type[Act], held_out: bool = False) -> t
 def compose_choice(
     condition: type[Condition], then: type[Act], otherwise: type[Act]
 ) -> type[Template]:
-    """The template that does one thing where the condition holds, and else the other."""
+    """Return the template that does `then` if the condition holds, and else `otherwise`."""
     name = template_name("if", condition, then, otherwise)
     clauses, yes, no = condition.clauses, then.orders, otherwise.orders
     phrasings = (
@@ -274,7 +274,7 @@ def compose_choice(
 
 
 def template_name(kind: str, read: type[Part], *acts: type[Part]) -> str:
-    """across.mailed_bill.tell_chat: the parts in their order."""
+    """Return a name such as across.mailed_bill.tell_chat: the parts in their order."""
     words = (re.sub(r"(?<!^)(?=[A-Z])", "_", part.__name__).lower() for part in (read, *acts))
     return f"{kind}." + ".".join(words)
 
@@ -282,7 +282,7 @@ def template_name(kind: str, read: type[Part], *acts: type[Part]) -> str:
 def build_template(
     name: str, base: type[Template], parts: Sequence[type[Part]], **members: Any
 ) -> type[Template]:
-    """A template with the fields of all parts; `members` has its acts, phrasings and the like."""
+    """Return a template with the fields of all parts; `members` are further class attributes."""
     fields: dict[str, tuple[str, Any, Any]] = {}
     for part in parts:
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
@@ -314,7 +314,7 @@ def _difficulty(parts: Sequence[type[Part]], *, choice: bool) -> Difficulty:
 
 
 def _sentences(source: type[Source], acts: Sequence[type[Act]]) -> tuple[str, ...]:
-    """Ways to say it: at once, in order, and with the value named first."""
+    """Return the phrasings: in one sentence, step by step, and with the value looked up first."""
     nouns, it = source.nouns, PRONOUNS[source.gives]
     first, rest = acts[0], acts[1:]
     at_once = first.orders[0].replace("{it}", nouns[0])

@@ -151,7 +151,7 @@ class PayTheirBill(Act):
         return wrong or not_paid(start, end, bill.company, bill.cents)
 
     def moves(self, start: View, value: Value) -> Iterable[Move]:
-        """From the list of bills, where the companies were compared."""
+        """Start at the list of bills, which the source or the lookup before has opened."""
         yield Press(str(value), role="row")
         yield Press("Pay now")
         yield Press("Pay")

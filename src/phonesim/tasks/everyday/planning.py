@@ -175,7 +175,7 @@ class BookTomorrow(Act):
         return wrong or not_paid(start, end, first.operator, first.cents)
 
     def moves(self, start: View, value: Value) -> Iterable[Move]:
-        """The results begin with the earliest."""
+        """Book the first result: the results begin with the earliest departure."""
         first = running(start, str(value), TOMORROW)[0]
         yield from search_trips(start, str(value), TOMORROW)
         yield Press(money(first.cents), role="row")

@@ -1,6 +1,6 @@
-"""Everyday records in tasks: how to put them on a phone, and whether one change was all.
+"""Helpers for everyday tasks: adding records to a phone, moves, and checks for a single change.
 
-Each judge answers in words what is wrong, or None when all is well.
+Each check returns in words what is wrong, or None if nothing is.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ NOTES = Domain("payment notes", REASONS)
 
 
 def put_bill(facts: Facts, rng: random.Random, company: str) -> Bill:
-    """One open bill of that company, and one of another."""
+    """Add an open bill of that company; make sure that another company has one, too."""
     facts.remove_where(Bill, lambda bill: bill.company == company)
     due = facts.all(Bill)[0].due + timedelta(days=rng.randrange(2, 9))
     rivals = [other for other in BILLERS if other != company]
@@ -81,7 +81,7 @@ def bill_of(view: View, company: str) -> Bill:
 def not_paid(
     start: View, end: View, person: str, cents: int, fits: Callable[[str], bool] = lambda note: True
 ) -> str | None:
-    """Just this payment was made, and the balance is lower by just this."""
+    """Check that exactly this payment was made and that the balance fell by this amount."""
     wrong = only_added(start, end, Transfer, person=person, cents=cents, reported=False)
     if wrong:
         return wrong
@@ -96,7 +96,7 @@ def not_paid(
 
 
 def send_money(start: View, person: str, cents: int, note: str = "") -> Iterable[Move]:
-    """From anywhere to the receipt, with the code where one is needed."""
+    """Yield the moves from anywhere to the receipt, with the code if one is needed."""
     yield Open("Wallet")
     yield Press("Send", role="button")
     yield Fill("Search people", person)
@@ -117,7 +117,7 @@ def send_money(start: View, person: str, cents: int, note: str = "") -> Iterable
 
 
 def chatted(facts: Facts, rng: random.Random, person: str, text: str) -> ChatThread:
-    """A message of that person in Chat, newer than all others."""
+    """Add a message of that person in Chat, newer than all others; return its thread."""
     known(facts, person, rng)
     newest = max(message.time for message in facts.all(ChatMessage))
     thread = open_thread(facts, person)
@@ -127,14 +127,14 @@ def chatted(facts: Facts, rng: random.Random, person: str, text: str) -> ChatThr
 
 
 def put_chat(facts: Facts, rng: random.Random, person: str) -> None:
-    """The person is known, and most of the time we have talked before."""
+    """Make sure that the person is a contact; add a chat thread with probability 0.7."""
     known(facts, person, rng)
     if rng.random() < 0.7 and thread_with(facts, person) is None:
         chatted(facts, rng, person, rng.choice(("Hello!", "How are you?", "Long time no see")))
 
 
 def open_chat(start: View, person: str) -> Iterable[Move]:
-    """From anywhere to the thread with a person."""
+    """Yield the moves from anywhere to the thread with a person."""
     yield Open("Chat")
     if thread_with(start.facts, person):
         yield Press(person, role="row")
@@ -145,7 +145,7 @@ def open_chat(start: View, person: str) -> Iterable[Move]:
 
 
 def wrong_chat(start: View, end: View, title: str) -> str | ChatMessage:
-    """The one message of ours that is new, in the thread of that title, or why it is not so."""
+    """Return our one new message if it is in the thread of that title; else what is wrong."""
     wrong = only_added(start, end, ChatMessage, sender=ME)
     if wrong:
         return wrong
@@ -163,7 +163,7 @@ def wrong_chat(start: View, end: View, title: str) -> str | ChatMessage:
 
 
 def put_trip(facts: Facts, rng: random.Random, city: str) -> Trip:
-    """A trip to that city in the next weeks; no other goes there."""
+    """Add a trip to that city in the next weeks; remove all other trips there."""
     settings = facts.one(TravelSettings)
     if settings.home_city == city:
         facts.edit(settings, home_city="Prague" if city != "Prague" else "Vienna")
@@ -187,7 +187,7 @@ def open_trip(start: View, city: str) -> Iterable[Move]:
 
 
 def not_from(facts: Facts, city: str) -> None:
-    """The phone's home is another city."""
+    """Make sure that the home city is another one."""
     settings = facts.one(TravelSettings)
     if settings.home_city == city:
         facts.edit(settings, home_city="Prague" if city != "Prague" else "Vienna")
@@ -199,7 +199,7 @@ def running(view: View, city: str, day: SaidDay) -> tuple[Connection, ...]:
 
 
 def search_trips(start: View, city: str, day: SaidDay) -> Iterable[Move]:
-    """From anywhere to the results."""
+    """Yield the moves from anywhere to the search results."""
     today = start.now.date()
     yield Open("Travel")
     yield Fill("To", city)
@@ -212,7 +212,7 @@ def search_trips(start: View, city: str, day: SaidDay) -> Iterable[Move]:
 
 
 def put_post(facts: Facts, rng: random.Random, author: str, text: str, **fields: object) -> Post:
-    """A post that is newer than all others; its author is known, and only it has this text."""
+    """Add a post, newer than all others; its author is a contact; remove others with its text."""
     if author != FEED_ME:
         known(facts, author, rng)
     facts.remove_where(Post, lambda post: post.text == text)

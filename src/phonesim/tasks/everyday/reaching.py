@@ -1,4 +1,4 @@
-"""Acts that turn to a person: the one that was found, or one that is named."""
+"""Acts that contact or follow a person: the one that was found, or one that is named."""
 
 from __future__ import annotations
 

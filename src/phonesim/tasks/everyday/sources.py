@@ -1,4 +1,4 @@
-"""Where values are read in the apps that every phone has: mail, calendar, contacts and so on."""
+"""Sources whose values are read in the apps of every phone: mail, calendar, contacts, …."""
 
 from __future__ import annotations
 

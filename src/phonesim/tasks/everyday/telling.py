@@ -66,7 +66,7 @@ class TellChat(Act):
 
 @dataclass(frozen=True)
 class TellChatCorrected(TellChat):
-    """The first name was a slip of the tongue."""
+    """Like `TellChat`, but the instruction names a wrong person first and corrects itself."""
 
     orders = (
         "send {it} to {slip} in Chat. No, wait, not to {slip}: to {recipient}",

@@ -224,7 +224,7 @@ class ChangeTrip(Errand):
     def arrange(self, facts: Facts, rng: random.Random) -> None:
         trip = put_trip(facts, rng, self.city)
         first = self._first(trip, facts.one(TravelSettings).seed)
-        if trip.depart == first.depart:  # then it was the last one that was booked
+        if trip.depart == first.depart:  # then make the last departure the booked one
             last = _that_day(trip, facts.one(TravelSettings).seed)[-1]
             facts.edit(
                 trip, depart=last.depart, arrive=last.arrive, operator=last.operator,

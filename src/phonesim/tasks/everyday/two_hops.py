@@ -1,4 +1,4 @@
-"""Tasks of two hops: what is read in one app has to be looked up in another before it is used.
+"""Two-hop tasks: a value that is read in one app is the key to a second value in another app.
 
 A `Lookup` takes the value of a source (a person, a place, a city, a company) and gives another one,
 read elsewhere. Acts use whichever of the two they take: a trip is booked to the city, the
@@ -29,7 +29,7 @@ from phonesim.tasks.template import Template, View
 
 
 class Lookup(Part):
-    """A value that belongs to another one. `nouns` call the other one "that person", …"""
+    """A value that belongs to another one, which its `nouns` call "that person", "that city", …"""
 
     takes: ClassVar[Gives]
     gives: ClassVar[Gives]
@@ -42,7 +42,7 @@ class Lookup(Part):
         raise NotImplementedError
 
     def moves(self, start: View, found: Value) -> Iterable[Move]:
-        """To where the value can be read."""
+        """Yield the moves to where the value can be read."""
         raise NotImplementedError
 
 
@@ -83,7 +83,7 @@ class TwoHops(Composed):
 
 
 def takes_found(template: TwoHops | type[TwoHops], act: type[Act]) -> bool:
-    """Does the act use what was read first? Else it uses what was looked up."""
+    """Return whether the act uses the value read first; otherwise it uses the looked-up one."""
     return _takes_found(template.source, template.lookup, act)
 
 
@@ -94,7 +94,7 @@ def _takes_found(source: type[Source], lookup: type[Lookup], act: type[Act]) -> 
 def compose_two_hops(
     source: type[Source], lookup: type[Lookup], *acts: type[Act]
 ) -> type[Template]:
-    """The template that reads the source, looks up what belongs to it, and does the acts."""
+    """Return the template that reads the source, looks up the second value and does the acts."""
     name = template_name("hops", source, lookup, *acts)
     if source.gives != lookup.takes:
         raise ValueError(f"template {name}: {lookup.__name__} takes no {source.gives}")
@@ -115,7 +115,7 @@ def compose_two_hops(
 def _sentences(
     source: type[Source], lookup: type[Lookup], acts: Sequence[type[Act]]
 ) -> tuple[str, ...]:
-    """Ways to say it, in the order in which it is done."""
+    """Return the phrasings; all name the steps in the order in which they are done."""
     its = [PRONOUNS[(source if _takes_found(source, lookup, a) else lookup).gives] for a in acts]
     soon = [act.orders[0].replace("{it}", it) for act, it in zip(acts, its, strict=True)]
     later = [act.orders[-1].replace("{it}", it) for act, it in zip(acts, its, strict=True)]

@@ -1,4 +1,4 @@
-"""Alarms in tasks: times, labels and days as parameters, and how to put alarms on a phone."""
+"""Shared parts of templates about alarms: domains, preparation, moves and a judge."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def uses_24_hours(view: View) -> bool:
 
 
 def choose_time(view: View, time: Time, shown: Time = (8, 0)) -> Iterable[Move]:
-    """Pick an hour and a minute on the page of an alarm that shows another time."""
+    """Yield the moves that set hour and minute on an alarm page that shows the time `shown`."""
     hour, minute = time
     if uses_24_hours(view):
         if hour != shown[0]:
@@ -84,7 +84,7 @@ def labelled(view: View, label: str) -> Alarm:
 def new_alarm_missing(
     start: View, end: View, time: Time, label: str, days: tuple[int, ...]
 ) -> str | None:
-    """Is there just one new alarm, as wanted, and are the others as they were?"""
+    """Return None if exactly one alarm was added, as wanted, and no other changed; else why not."""
     new = added(start, end, Alarm)
     if len(new) != 1 or removed(start, end, Alarm) or changed(start, end, Alarm):
         return f"expected one new alarm and the others as they were; there are {len(new)} new"
@@ -99,7 +99,7 @@ def new_alarm_missing(
 
 
 def put_alarm(facts: Facts, rng: random.Random, label: str, **fields: object) -> None:
-    """An alarm with a label, at a time that no other alarm has."""
+    """Add an alarm with a label, at a time that no other alarm has."""
     taken = {(alarm.hour, alarm.minute) for alarm in facts.all(Alarm)}
     free = [time for time in TIMES.train if time not in taken]
     hour, minute = rng.choice(free)
@@ -108,11 +108,11 @@ def put_alarm(facts: Facts, rng: random.Random, label: str, **fields: object) ->
 
 
 def put_others(facts: Facts, rng: random.Random, label: str, **fields: object) -> None:
-    """A few more alarms, so that the label matters."""
+    """Add three more alarms, so that the label matters."""
     for other in rng.sample([name for name in LABELS.train if name != label], 3):
         put_alarm(facts, rng, other, **fields)
 
 
 def free_time(facts: Facts, time: Time) -> None:
-    """No alarm is set for this time, so that there is nothing to switch on instead."""
+    """Remove the alarms at this time, so that none can be switched on instead of adding one."""
     facts.remove_where(Alarm, lambda alarm: (alarm.hour, alarm.minute) == time)

@@ -50,7 +50,7 @@ def _address(view: View) -> Address | None:
 
 
 def reading(site: ReadingSite, slug: str) -> Iterable[Move]:
-    """To an article, by the site's shortcut."""
+    """Yield the moves to an article, by the site's shortcut."""
     yield Open("Browser")
     yield Press(site.name, role="button")
     yield Press(site.articles()[slug].title, role="row")

@@ -1,4 +1,4 @@
-"""Tasks of reading in the Browser: questions about articles, and what to do with the answers."""
+"""Tasks that read articles in the Browser: questions, and one that writes an answer down."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _wrong(said: str | None, expected: str) -> str:
 
 
 def _states(said: str | None, article: Article, fact: str) -> bool:
-    """An answer to a question about one row of an article's table."""
+    """Return whether the answer gives the value of one row of an article's table."""
     value = article.fact(fact)
     digits = value.replace(",", "").removesuffix(" m")
     if digits.isdecimal():
@@ -105,7 +105,7 @@ class AskStory(Template):
         return None if self._right(end.answer, value) else _wrong(end.answer, value)
 
     def _right(self, said: str | None, value: str) -> bool:
-        """The figure counts; its unit need not be said."""
+        """Return whether the answer has the right figure; its unit may be left out."""
         if ":" in value:
             return states_time(said, time.fromisoformat(value))
         (figure,) = numbers_in(value)

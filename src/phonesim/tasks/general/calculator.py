@@ -20,12 +20,12 @@ from phonesim.tasks.moves import Hold, Move, Open, Press, Reveal, Say
 from phonesim.tasks.template import Template, View, added
 
 SIGNS = str.maketrans({"*": "×", "x": "×", "/": "÷", ":": "÷", "-": "−", "–": "−"})
-MAX_SUM = 4  # keys, and one more for a division
+MAX_SUM = 4  # keys; a division may have one more
 RIGHTS = (3, 4, 5, 6, 7, 8, 9, 11, 12, 15, 16, 18, 24)
 
 
 def _sums() -> tuple[str, ...]:
-    """Short sums, no two with the same result: a question that names the result has one answer."""
+    """Return short calculations with distinct results, so that a result identifies one of them."""
     rng = random.Random("sums")
     found: list[str] = []
     while len(found) < 160:
@@ -47,7 +47,7 @@ def _bracketed() -> tuple[str, ...]:
 
 
 def _spaced(expression: str) -> str:
-    """An expression as people write it."""
+    """Return the expression with spaces around its operators."""
     for operator in "+−×÷":
         expression = expression.replace(operator, f" {operator} ")
     return expression
@@ -81,7 +81,7 @@ def answer_missing(end: View, value: float, *question: str) -> str | None:
 
 
 def not_calculated(start: View, end: View, expression: str) -> str | None:
-    """A sum can be done in the head, so the calculator must have had the same result."""
+    """Return None if the calculator gave this result: mental arithmetic alone does not count."""
     result = shown(evaluate(expression))
     lines = added(start, end, Calculation)
     if any(line.result == result != line.expression for line in lines):
@@ -90,7 +90,7 @@ def not_calculated(start: View, end: View, expression: str) -> str | None:
 
 
 def names_expression(answer: str | None, expression: str) -> bool:
-    """The answer has the expression in it, however it is spaced, and no other."""
+    """Return whether the answer contains this expression, in any spacing, and no other."""
     said = re.sub(r"\s", "", answer or "").translate(SIGNS)
     return set(re.findall(r"\d+[+−×÷]\d+", said)) == {expression}
 

@@ -58,7 +58,7 @@ REMINDER_LABELS = {
 def add_event(
     facts: Facts, rng: random.Random, title: str, *, besides: date | None = None, place: str = ""
 ) -> CalendarEvent:
-    """An event in the next days, but not on the day `besides`."""
+    """Add an event within the next eight days, but not on the day `besides`."""
     today = today_of(facts)
     days = [today + timedelta(days=n) for n in range(1, 9)]
     day = rng.choice([day for day in days if day != besides])
@@ -72,14 +72,14 @@ def event_called(view: View, title: str) -> CalendarEvent:
 
 
 def find(title: str) -> Iterable[Move]:
-    """From anywhere to the page of an event."""
+    """Yield the moves from anywhere to the page of an event."""
     yield Open("Calendar")
     yield Press("Agenda", role="tab")
     yield Press(title)
 
 
 def choose_time(start: View, moment: time) -> Iterable[Move]:
-    """The hour and, unless it is the full hour, the minute in the form of a new event."""
+    """Yield the moves that set a time in the form of a new event; the minute only if not 0."""
     yield Press(hour_words(moment.hour, start.one(SystemSettings).use_24_hour), role="button")
     if moment.minute:
         yield Press(f":{moment.minute:02}", role="button")
@@ -137,7 +137,7 @@ class CreateEventToday(Template):
     place: str = parameter(PLACES)
 
     def missing(self, start: View, end: View) -> str | None:
-        for today in (end.now.date(), start.now.date()):  # midnight may pass on the way
+        for today in (end.now.date(), start.now.date()):  # midnight may pass during the episode
             wanted = at(today, self.moment.hour, self.moment.minute)
             wrong = only_added(
                 start, end, CalendarEvent, title=self.title, start=wanted, place=self.place

@@ -1,4 +1,4 @@
-"""Tasks in the app Phone about calls of the past and blocked numbers."""
+"""Tasks in the app Phone about past calls and blocked numbers."""
 
 from __future__ import annotations
 

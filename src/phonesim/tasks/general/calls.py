@@ -1,4 +1,4 @@
-"""Calls in tasks: how to put them into the log, and whether one was made."""
+"""Helpers for tasks about calls: adding one to the log, and judging whether one was made."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from phonesim.tasks.template import View, added
 
 
 def called(facts: Facts, number: str, direction: Direction, seconds: int = 0) -> Call:
-    """Put a call into the log that is newer than all others."""
+    """Add a call to the log, newer than all others."""
     newest = max(call.time for call in facts.all(Call))
     return facts.add(Call(0, number, direction, newest + timedelta(minutes=4), seconds))
 
@@ -25,7 +25,7 @@ def forget_calls(facts: Facts, number: str) -> None:
 
 
 def not_called(start: View, end: View, number: str) -> str | None:
-    """Why there was not just one call, to this number; None where there was."""
+    """Return None if exactly one call was made, to this number; else why not."""
     wrong = only_added(start, end, Call, direction="outgoing")
     if wrong:
         return wrong

@@ -1,4 +1,4 @@
-"""Conversations in tasks: how to put messages on a phone, and whether one was sent."""
+"""Helpers for tasks about conversations: adding messages, and judging whether one was sent."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from phonesim.tasks.template import View, added, changed, removed
 
 
 def received(facts: Facts, number: str, text: str, *, ours: bool = False) -> Conversation:
-    """Put a message on the phone that is newer than all others."""
+    """Add a message, newer than all others, and return its conversation."""
     chat = conversation_with(facts, number) or facts.add(Conversation(number=number))
     newest = max(message.time for message in facts.all(Message))
     facts.add(Message(0, chat.id, text, ours, newest + timedelta(minutes=3)))
@@ -33,7 +33,7 @@ def chat_with(view: View, number: str) -> Conversation:
 
 
 def talk_to(facts: Facts, name: str, rng: random.Random) -> Conversation:
-    """A conversation with that contact, made where there is none."""
+    """Return the conversation with that contact; add one if there is none."""
     number = known(facts, name, rng).phone
     chat = conversation_with(facts, number)
     if chat is None:
@@ -46,7 +46,7 @@ def chat_of(view: View, name: str) -> Conversation:
 
 
 def wrong_message(start: View, end: View, number: str) -> str | Message:
-    """The one message that was sent to this number, or why it is not so."""
+    """Return the one new message if it went to this number; else what is wrong."""
     wrong = only_added(start, end, Message)
     if wrong:
         return wrong
@@ -61,7 +61,7 @@ def wrong_message(start: View, end: View, number: str) -> str | Message:
 
 
 def not_sent(start: View, end: View, number: str, text: str) -> str | None:
-    """Why this text was not sent to this number, and nothing else; None where it was."""
+    """Return None if this text and nothing else was sent to this number; else what is wrong."""
     new = wrong_message(start, end, number)
     if isinstance(new, str):
         return new

@@ -31,7 +31,7 @@ from phonesim.tasks.template import Template, View, added, changed, differing_fi
 
 
 class AlarmTemplate(Template):
-    """What templates about alarms have in common: the app, and two ways to say a time."""
+    """Base class of templates about alarms; adds `spoken`, the time in 12-hour format, to words."""
 
     apps = ("Clock",)
     touches = (Alarm,)

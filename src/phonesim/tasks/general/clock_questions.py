@@ -1,4 +1,4 @@
-"""Tasks that begin with a look at the alarms: when does that one ring?"""
+"""Tasks that first look up the time of an alarm and then use it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Tasks in the app Contacts about people who are in it already."""
+"""Tasks in the app Contacts about existing contacts."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Days as people say them, and how to reach one in a month grid.
+"""Days as people say them, and the moves that choose one in a month grid.
 
-A day in an instruction is relative to the phone's today, which a template reads from the facts of
-the calendar; the clock itself is no fact.
+A day in an instruction is relative to the phone's current day. Templates read that from the facts
+of the calendar, because the clock is not part of the facts.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from phonesim.toolkit.month import MONTHS, WEEKDAYS, months_after
 
 @dataclass(frozen=True, slots=True)
 class SaidDay:
-    """A day in words. Exactly one of the rules below says which one it is."""
+    """A day in words. Exactly one of the three numbers defines which day it is."""
 
     words: str
     days: int = 0  # after today
@@ -31,7 +31,7 @@ class SaidDay:
     day_of_next_month: int = 0
 
     def after(self, today: date) -> date:
-        """The day that is meant when today is `today`."""
+        """Return the day that is meant if today is `today`."""
         if self.weekday >= 0:
             return today + timedelta(days=(self.weekday - today.weekday() - 1) % 7 + 1)
         if self.day_of_next_month:
@@ -40,7 +40,7 @@ class SaidDay:
 
     @property
     def when(self) -> str:
-        """As an answer to the question when: tomorrow, on the coming Friday."""
+        """The words as an answer to "when?": tomorrow, on the coming Friday."""
         return f"on {self.words}" if self.weekday >= 0 or self.day_of_next_month else self.words
 
 
@@ -75,17 +75,17 @@ DAYS = Domain(
 
 
 def today_of(facts: Facts) -> date:
-    """Today, on a phone that was just furnished."""
+    """Return the day at which the phone's calendar started: today, in `prepare`."""
     return facts.one(CalendarStart).day
 
 
 def date_words(day: date) -> str:
-    """A date as an answer gives it: 14 March."""
+    """Return a date as answers give it: 14 March."""
     return f"{day.day} {MONTHS[day.month - 1]}"
 
 
 def states_date(answer: str | None, day: date) -> bool:
-    """Does the answer give this date, in one of the usual ways, and no other?"""
+    """Return whether the answer gives this date, in a usual form, and no other."""
     if answer is None or len(answer.split()) > MAX_WORDS:
         return False
     answer = re.sub(r"(\d{1,2})月(\d{1,2})日", r"\2.\1.", answer)
@@ -106,7 +106,7 @@ def states_date(answer: str | None, day: date) -> bool:
 
 @cache
 def _english_months() -> dict[str, str]:
-    """The English name, small, of the months of every language of the phone."""
+    """Map the casefolded month names of all phone languages to the English ones."""
     found: dict[str, str] = {}
     for formats in (language(name).formats for name in FOLDERS):
         for names in (formats.months, formats.months_short):
@@ -116,7 +116,7 @@ def _english_months() -> dict[str, str]:
 
 
 def pick(day: date, shown: date) -> Iterator[Move]:
-    """Choose a day in a month grid that shows the month of `shown`."""
+    """Yield the moves that choose a day in a month grid that shows the month of `shown`."""
     months = (day.year - shown.year) * 12 + day.month - shown.month
     for _ in range(abs(months)):
         yield Press("Next month" if months > 0 else "Previous month")

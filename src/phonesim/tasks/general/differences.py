@@ -1,6 +1,6 @@
-"""What a judge asks most often: is this one change all that happened to a kind of record?
+"""The most common checks of judges: was this the only change to the records of one type?
 
-Each function answers in words what is wrong, or None when all is well.
+Each function returns in words what is wrong, or None if nothing is.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from phonesim.tasks.template import View, added, changed, differing_fields, remo
 def only_changed(
     start: View, end: View, kind: type[R], record_id: int, /, **wanted: Any
 ) -> str | None:
-    """Only this record was changed, only in these fields, and they have these values now."""
+    """Check that only this record changed, only in these fields, and that it has these values."""
     noun = kind.__name__
     if added(start, end, kind) or removed(start, end, kind):
         return f"a record was added or removed: {noun}"
@@ -32,7 +32,7 @@ def only_changed(
 
 
 def only_removed(start: View, end: View, kind: type[R], *record_ids: int) -> str | None:
-    """These records are gone and the others are as they were."""
+    """Check that exactly these records were removed and the others are unchanged."""
     noun = kind.__name__
     if added(start, end, kind) or changed(start, end, kind):
         return f"a record was added or changed: {noun}"
@@ -43,7 +43,7 @@ def only_removed(start: View, end: View, kind: type[R], *record_ids: int) -> str
 
 
 def only_added(start: View, end: View, kind: type[R], /, **wanted: Any) -> str | None:
-    """One record came, with these values, and the others are as they were."""
+    """Check that exactly one record was added, with these values, and the others are unchanged."""
     noun = kind.__name__
     if removed(start, end, kind) or changed(start, end, kind):
         return f"a record was removed or changed: {noun}"
@@ -55,7 +55,7 @@ def only_added(start: View, end: View, kind: type[R], /, **wanted: Any) -> str |
 
 
 def _wrong_fields(record: Any, wanted: dict[str, Any]) -> dict[str, Any]:
-    """What the record has in place of what is wanted; text need not match to the last space."""
+    """Return the fields with unwanted values, as they are; texts are compared by `same_text`."""
     found = {name: getattr(record, name) for name in wanted}
     return {name: value for name, value in found.items() if not _same(value, wanted[name])}
 

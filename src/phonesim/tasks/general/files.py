@@ -1,4 +1,4 @@
-"""Tasks in the app Files, which is kept out of training altogether."""
+"""Tasks in the app Files, which is held out: no training task uses it."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def trashed_file(view: View, name: str) -> StoredFile:
 
 
 def add_twin(facts: Facts, rng: random.Random, name: str, *folders: str) -> None:
-    """A file of the same name in a folder that is none of these: the folder matters."""
+    """Add a file of the same name in a folder other than these, so that the folder matters."""
     add_file(facts, rng, name, rng.choice([top for top in TOP_FOLDERS if top not in folders]))
 
 
@@ -74,7 +74,7 @@ def add_file(
 
 
 def walk(facts: Facts, folder: str) -> Iterable[Move]:
-    """Open the app and go down to a folder."""
+    """Yield the moves that open the app and go to a folder."""
     yield Open("Files")
     parent = folder_called(facts, folder).parent_id
     if parent:

@@ -56,7 +56,7 @@ def add_photo(
     trashed: bool = False,
     albums: tuple[int, ...] = (),
 ) -> None:
-    """A photo of the last weeks, so that it is near the top of the gallery."""
+    """Add a photo of the last weeks, so that it is near the top of the gallery."""
     day = today_of(facts) - timedelta(days=rng.randrange(1, 25))
     taken = datetime.combine(day, time(rng.randrange(7, 21), rng.randrange(60)))
     key = picture_key(*photo)

@@ -1,4 +1,4 @@
-"""Tasks in the app Mail in which mails are put in order."""
+"""Tasks in the app Mail that organise mails: star, archive, delete, move, restore, mark unread."""
 
 from __future__ import annotations
 

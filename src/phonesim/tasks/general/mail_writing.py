@@ -1,4 +1,4 @@
-"""Tasks in which a mail is written, or what a mail says is used elsewhere."""
+"""Tasks that write a mail, or use the contents of a mail in another app."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ class SaveNewAddress(Template):
     host: str = parameter(HOSTS)
 
     def words(self) -> dict[str, str]:
-        return {"person": self.person}  # the address is for the agent to find
+        return {"person": self.person}  # the agent has to find the address
 
     @property
     def address(self) -> str:

@@ -1,4 +1,4 @@
-"""Mails in tasks: subjects and senders as parameters, and how to put mails on a phone."""
+"""Helpers for tasks about mails: domains of subjects and senders, and adding mails."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def delivered(
     body: str = "",
     folder: str = "Inbox",
 ) -> Mail:
-    """Put a mail on the phone, newer than all others; from a contact unless a sender is given."""
+    """Add a mail, newer than all others; from a random contact unless a sender is given."""
     newest = max(mail.time for mail in facts.all(Mail))
     person = rng.choice(facts.all(Contact))
     mail = facts.add(
@@ -71,7 +71,7 @@ def delivered(
 
 
 def delivered_among_others(facts: Facts, rng: random.Random, subject: str) -> Mail:
-    """The mail with this subject, and perhaps newer ones above it."""
+    """Add and return a mail with this subject; add up to two newer ones above it."""
     mail = delivered(facts, rng, subject)
     others = [other for other in SUBJECTS.values("held_out_templates") if other != subject]
     for other in rng.sample(others, rng.randrange(0, 3)):
@@ -92,13 +92,13 @@ def company_address(company: str) -> str:
 
 
 def sent_mail(start: View, end: View, to: str) -> str | Mail:
-    """The one mail that was sent, to this address, or why it is not so."""
+    """Return the one new mail if it was sent to this address; else what is wrong."""
     wrong = only_added(start, end, Mail, folder="Sent", to=to)
     return wrong or added(start, end, Mail)[0]
 
 
 def booked(facts: Facts, rng: random.Random, company: str) -> None:
-    """A mail from the company that ends with a booking code."""
+    """Add a mail from the company that ends with a booking code."""
     letters = "".join(rng.choice("ABCDEFGHJKLMNPRSTUVWXYZ") for _ in range(3))
     body = (
         f"Dear customer,\n\nthank you for choosing {company}. Everything is ready for your visit, "

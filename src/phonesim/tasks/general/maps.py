@@ -1,4 +1,4 @@
-"""Tasks in the app Maps: places, saved places, ways there."""
+"""Tasks in the app Maps: places, saved places, routes."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ PLACES = Domain("places", tuple(spot.name for spot in SPOTS if spot.kind != "Sta
 BUSINESSES = tuple(
     spot.name for spot in SPOTS if spot.kind in ("Restaurant", "Café", "Museum", "Shop")
 )
-MODE_OF = {  # how people say it: what the app calls it
+MODE_OF = {  # in an instruction: in the app
     "by car": "Car",
     "in my car": "Car",
     "by public transport": "Transit",
@@ -54,7 +54,7 @@ def put_saved(facts: Facts, name: str) -> None:
 
 
 def set_clear_best(facts: Facts, kind: str, rng: random.Random) -> None:
-    """Give the places of a kind ratings of which one is the highest, alone."""
+    """Give the places of a kind distinct ratings, so that exactly one is the best."""
     places = facts.where(Place, lambda p: p.kind == kind)
     ratings = rng.sample(range(31, 50), len(places))
     for place, rating in zip(places, ratings, strict=True):

@@ -1,4 +1,4 @@
-"""Tasks in the app Maps that end with an answer, or with what was found written down."""
+"""Tasks in the app Maps that end with an answer, or with writing down what was found."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def digits(text: str | None) -> str:
 
 
 def set_hours(facts: Facts, name: str, rng: random.Random) -> None:
-    """Give a place opening hours that nobody could guess."""
+    """Give a place random opening hours, so that they must be looked up."""
     place = next(p for p in facts.all(Place) if p.name == name)
     facts.edit(place, opens=rng.randrange(4, 13), closes=rng.randrange(14, 24))
 
@@ -192,7 +192,7 @@ class TravelTime(Template):
     means: str = parameter(WAYS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """Be somewhere, but not at the door."""
+        """Set the phone's position to a place that is not close to the destination."""
         goal = next(p for p in facts.all(Place) if p.name == self.place)
         far = [p for p in facts.all(Place) if abs(p.x - goal.x) + abs(p.y - goal.y) > 250]
         here = rng.choice(far)

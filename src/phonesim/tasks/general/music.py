@@ -27,7 +27,7 @@ PLAYLISTS = Domain(
 
 
 def put_song(facts: Facts, title: str) -> Song:
-    """Make sure that the song's album is in the library."""
+    """Make sure that the song's album is in the library, and return the song."""
     album = ALBUM_OF[title]
     add_album(facts, album)
     found = facts.find(Song, lambda s: (s.title, s.album) == (title, album.name))
@@ -41,7 +41,7 @@ def song_of(view: View, title: str) -> Song:
 
 
 def put_playlist(facts: Facts, rng: random.Random, name: str, without: int = 0) -> Playlist:
-    """A playlist of that name with a few songs on it."""
+    """Add a playlist of that name with three songs, none of which has the id `without`."""
     others = [song.id for song in facts.all(Song) if song.id != without]
     return facts.add(Playlist(name=name, songs=tuple(rng.sample(others, 3))))
 
@@ -51,7 +51,7 @@ def playlist_of(view: View, name: str) -> Playlist:
 
 
 def not_playing(start: View, end: View, title: str) -> str | None:
-    """Is this song playing, and does the player go on as it did?"""
+    """Return None if this song plays, with shuffle and repeat as before; else what is wrong."""
     playback, before = end.one(Playback), start.one(Playback)
     if playback.song != song_of(start, title).id:
         return "another song is in the player"
@@ -85,7 +85,7 @@ class PlaySong(Template):
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         song = put_song(facts, self.song)
         others = [album for album in ALBUMS if album.artist != song.artist]
-        cover = rng.choice(others)  # somebody else has a song of that name
+        cover = rng.choice(others)  # another artist has a song of that name
         facts.add(Song(0, song.title, cover.artist, cover.name, 9, rng.randrange(150, 300)))
         other = next(s for s in facts.all(Song) if s.title != song.title)
         facts.change(Playback, song=other.id, playing=False)

@@ -36,9 +36,12 @@ NOTE_TITLES = Domain(
 
 
 def states_length(answer: str | None, seconds: int) -> bool:
-    """3:05, or 3 minutes and 5 seconds, or 185 seconds, and no other number."""
+    """Return whether the answer is 3:05, or 3 minutes 5 seconds, or 185 seconds, and only that."""
     numbers = [int(number) for number in re.findall(r"\d+", answer or "")]
-    return numbers in ([seconds // 60, seconds % 60], [seconds])
+    minutes, rest = divmod(seconds, 60)
+    if numbers == [minutes] and not rest:
+        return "min" in (answer or "").lower()
+    return numbers in ([minutes, rest], [seconds])
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class WhichAlbum(Template):
     song: str = parameter(SONGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """Which album it is on differs from phone to phone, so that it must be looked up."""
+        """Put the song on a random album, so that the agent must look it up."""
         song = put_song(facts, self.song)
         facts.edit(song, album=rng.choice([album.name for album in ALBUMS]))
 

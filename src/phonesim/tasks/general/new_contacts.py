@@ -1,4 +1,4 @@
-"""Tasks in which somebody is added to the address book, from scratch or from Messages."""
+"""Tasks that add a contact, from scratch or from Messages."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def add_note(
     pinned: bool = False,
     archived: bool = False,
 ) -> None:
-    """A note with some text, but not the text `unlike`."""
+    """Add a note with a random text other than `unlike`."""
     text = rng.choice([text for text in TEXTS.train if text != unlike])
     facts.add(Note(title=title, text=text, pinned=pinned, archived=archived))
 

@@ -1,4 +1,4 @@
-"""People in tasks: names, numbers and words as parameters, and how to put them on a phone."""
+"""Helpers for tasks about people: domains of names, numbers and texts, and adding contacts."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ TEXTS = Domain(
 
 
 def known(facts: Facts, name: str, rng: random.Random, **fields: Any) -> Contact:
-    """The contact of that name, made where there is none, with these fields set."""
+    """Return the contact of that name with these fields set; add one if there is none."""
     contact = facts.find(Contact, lambda c: c.name == name) or settle(facts, name, rng)
     facts.edit(contact, **fields)
     return facts.get(Contact, contact.id)
@@ -87,7 +87,7 @@ def address_at(name: str, host: str) -> str:
 
 
 def answers_number(answer: str | None, number: str) -> bool:
-    """The answer has the digits of this phone number in it, and no others."""
+    """Return whether the answer has the digits of this phone number and no others."""
     if answer is None or len(answer.split()) > MAX_WORDS:
         return False
     return digits(answer).lstrip("+") == digits(number)

@@ -15,8 +15,8 @@ from phonesim.tasks.domains import Domain, parameter
 from phonesim.tasks.moves import GoHome, Move, Open, Press, PullShade, Slide, Toggle
 from phonesim.tasks.template import Template, View, differing_fields
 
-TOLERANCE = 0.04  # of a slider
-SPOKEN = {  # switches by what a person would call them
+TOLERANCE = 0.04  # absolute, of a slider in [0, 1]
+SPOKEN = {  # switch: what a person would call it
     "wifi": "Wi-Fi", "bluetooth": "Bluetooth", "nfc": "NFC", "location": "location services",
     "mobile_data": "mobile data", "roaming": "roaming", "data_saver": "data saver",
     "airplane_mode": "airplane mode", "hotspot": "the Wi-Fi hotspot",
@@ -38,7 +38,7 @@ SPOKEN = {  # switches by what a person would call them
     "color_inversion": "colour inversion", "mono_audio": "mono audio",
     "live_captions": "live captions",
 }  # fmt: skip
-LINKED = {  # what switches along with a switch
+LINKED = {  # switch: fields that may change along with it
     "airplane_mode": {"wifi", "bluetooth", "hotspot", "radios_before_airplane"},
     "wifi": {"hotspot"},
     "hotspot": {"wifi"},
@@ -60,7 +60,7 @@ VOLUME_PAIRS = Domain("pairs of volumes", tuple(itertools.permutations(VOLUMES, 
 def settings_missing(
     start: View, end: View, wanted: Mapping[str, object], linked: Iterable[str] = ()
 ) -> str | None:
-    """Do the system settings have these values, and are all others as they were?"""
+    """Return None if these settings have these values and no others changed; else what is wrong."""
     old, new = start.one(SystemSettings), end.one(SystemSettings)
     for field, value in wanted.items():
         if getattr(new, field) != value:
@@ -70,7 +70,7 @@ def settings_missing(
 
 
 def levels_missing(start: View, end: View, shares: Mapping[str, float]) -> str | None:
-    """Are these sliders about where they should be, and is all else as it was?"""
+    """Return None if these sliders are within `TOLERANCE` and no others changed; else why not."""
     for field, share in shares.items():
         level = float(getattr(end.one(SystemSettings), field))
         if abs(level - share) > TOLERANCE:
@@ -83,13 +83,13 @@ def not_at_home(end: View) -> str | None:
 
 
 def to_page(page: str) -> Iterable[Move]:
-    """Open a page of Settings."""
+    """Yield the moves that open a page of Settings."""
     yield Open("Settings")
     yield from (Press(title, role="row") for title in path_to(page))
 
 
 def far_from(share: float, rng: random.Random) -> float:
-    """Another level of a slider, clearly different."""
+    """Return a random slider level that differs by more than 0.15."""
     return rng.choice([n / 20 for n in range(1, 20) if abs(n / 20 - share) > 0.15])
 
 

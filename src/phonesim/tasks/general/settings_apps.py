@@ -1,4 +1,4 @@
-"""Tasks in Settings about installed apps: what they may do, and whether they stay."""
+"""Tasks in Settings about installed apps: permissions, notifications, removal, storage, battery."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ RANKS = Domain(
     (1, 2, 3, 4),
     say=lambda rank: ("the most", "the second most", "the third most", "the fourth most")[rank - 1],
 )
-BY_POPUP = {"version", "location"}  # what an uninvited dialog may change in an app
+BY_POPUP = {"version", "location"}  # fields of an app that a pop-up may change
 
 
 def find_app(facts: Facts, name: str) -> InstalledApp:
@@ -45,7 +45,7 @@ def find_app(facts: Facts, name: str) -> InstalledApp:
 
 
 def app_missing(start: View, end: View, name: str, field: str, value: bool) -> str | None:
-    """Is one field of one app as wanted, and is all else as it was?"""
+    """Return None if this field of this app is as wanted and no app changed otherwise; else why."""
     if added(start, end, InstalledApp) or removed(start, end, InstalledApp):
         return "an app was installed or removed"
     for old, new in changed(start, end, InstalledApp):

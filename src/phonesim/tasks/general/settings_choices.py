@@ -1,4 +1,4 @@
-"""Tasks in Settings where one of several is to be chosen: tones, pictures, colours, a language."""
+"""Tasks in Settings that choose one of several options: tones, pictures, colours, a language."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ TONE_NAMES = Domain("tones", TONES)
 WALLPAPER_NAMES = Domain("wallpapers", WALLPAPERS, say=str.title)
 ACCENT_NAMES = Domain("accents", tuple(ACCENTS))
 TIMEOUT_MINUTES = Domain("screen timeouts", TIMEOUTS, say=lambda m: f"{m} minute{'s' * (m > 1)}")
-LANGUAGE_NAMES = Domain(  # Chinese came later: with it, every task would draw another language
+LANGUAGE_NAMES = Domain(  # Chinese was added later; with it, tasks would draw other languages
     "languages", tuple(name for name in LANGUAGES if name not in ("English", "Chinese"))
 )
 
 
 class ChooseTemplate(Template):
-    """One of several: `setting` names the choice, `value` what is to be chosen."""
+    """Base class: choose one of several options. `setting` is the setting, `value` the option."""
 
     apps = ("Settings",)
     difficulty = "medium"

@@ -43,7 +43,7 @@ DEVICE_NAMES = Domain(
 
 
 def network_missing(start: View, end: View, name: str, saved: bool) -> str | None:
-    """Is one network saved (or not), and are all others as they were?"""
+    """Return None if this network is saved or not, as wanted, and no other changed; else why."""
     if added(start, end, WifiNetwork) or removed(start, end, WifiNetwork):
         return "a network came or went"
     for old, new in changed(start, end, WifiNetwork):
@@ -56,12 +56,12 @@ def network_missing(start: View, end: View, name: str, saved: bool) -> str | Non
 
 
 def joined_missing(start: View, end: View, name: str) -> str | None:
-    """Is the phone in one network, and is nothing else set differently?"""
+    """Return None if the phone is in this network and no other setting changed; else why."""
     return settings_missing(start, end, {"wifi": True, "wifi_network": name, "hotspot": False})
 
 
 def device_missing(start: View, end: View, name: str, paired: bool, connected: bool) -> str | None:
-    """Is one device paired and connected as wanted, and are all others as they were?"""
+    """Return None if this device is paired and connected as wanted, alone; else what is wrong."""
     if added(start, end, BluetoothDevice) or removed(start, end, BluetoothDevice):
         return "a device came or went"
     for old, new in changed(start, end, BluetoothDevice):

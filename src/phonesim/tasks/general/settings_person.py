@@ -1,4 +1,4 @@
-"""Tasks in Settings that make a phone one's own: its look, its name, its lock, its time zone."""
+"""Tasks in Settings that personalise the phone: its look, name, lock and time zone."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Questions that Settings answers: what is set, and what this phone is."""
+"""Questions that Settings answers: current values, and the identity of the phone."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class AskSetting(Template):
         if mentions(end.answer, answer, CHOICES[self.item].options):
             return None
         if self.item == "language" and mentions(end.answer, LANGUAGES[answer], LANGUAGES.values()):
-            return None  # as the phone itself calls it
+            return None  # the language's name as the phone shows it
         figures = numbers_in(answer)
         if len(figures) == 1 and states_number(end.answer, figures[0]):
             return None

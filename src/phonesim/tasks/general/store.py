@@ -42,7 +42,7 @@ def put_app(facts: Facts, name: str) -> None:
 
 
 def wrong_apps(start: View, end: View, *, new: str = "", gone: str = "") -> str | None:
-    """What differs from the apps that should be there now."""
+    """Return how the installed apps differ from what is expected; None if they do not."""
     before = {app.name for app in start.all(InstalledApp)}
     after = {app.name for app in end.all(InstalledApp)}
     if new and new not in after:

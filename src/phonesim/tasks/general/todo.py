@@ -43,7 +43,7 @@ FILLERS = (
 
 
 def ensure_list(facts: Facts, rng: random.Random, name: str) -> TodoList:
-    """The list of that name, made with a few things on it where there is none."""
+    """Return the list of that name; add one with four items if there is none."""
     found = facts.find(TodoList, lambda each: each.name == name)
     if found is None:
         found = facts.add(TodoList(name=name))
@@ -62,7 +62,7 @@ def item_on(view: View, place: str, title: str) -> TodoItem:
 
 
 def add_twin(facts: Facts, rng: random.Random, title: str, *places: str) -> None:
-    """An item of the same name on a list that is none of these: the list matters."""
+    """Add an item of the same name to a list other than these, so that the list matters."""
     others = facts.where(TodoList, lambda each: each.name not in places)
     facts.add(TodoItem(list_id=rng.choice(others).id, title=title))
 

@@ -1,4 +1,4 @@
-"""When two texts or phone numbers are as good as equal, so that judges do not fuss over spaces."""
+"""Loose equality of texts and phone numbers, so that judges ignore case and spaces."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from phonesim.tasks.template import View
 
 
 def same_text(said: str, wanted: str) -> bool:
-    """Equal but for capitals, spaces and a full stop at the end."""
+    """Return whether two texts are equal apart from case, extra spaces and a final full stop."""
     return _plain(said) == _plain(wanted)
 
 
@@ -19,14 +19,14 @@ def _plain(text: str) -> str:
 
 
 def same_number(said: str, wanted: str) -> bool:
-    """Equal but for spaces and dashes."""
+    """Return whether two phone numbers are equal apart from spaces and dashes."""
     return digits(said) == digits(wanted)
 
 
 def as_good_as(
     wanted: str, view: View, record: Record, field: str, same: Callable[[str, str], bool]
 ) -> str:
-    """What the record's field holds now if that is as good as wanted, else what is wanted."""
+    """Return the current value of the record's field if it is `same` as wanted, else `wanted`."""
     try:
         found: str = getattr(view.facts.get(type(record), record.id), field)
     except MissingFact:

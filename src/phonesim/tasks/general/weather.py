@@ -1,4 +1,4 @@
-"""Tasks in the app Weather. No training task uses it: they test an app never seen before."""
+"""Tasks in the app Weather, which is held out: no training task uses it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NOTE_TITLES = Domain(
 
 
 def day_of(words: str, now: datetime) -> date:
-    """Tomorrow, the day after it, or the next day of that name from today on."""
+    """Return tomorrow, the day after it, or the next day with that weekday, today included."""
     if words in WEEKDAYS:
         ahead = (WEEKDAYS.index(words) - now.weekday()) % 7
     else:
@@ -43,7 +43,7 @@ def on(words: str) -> str:
 
 
 def label_of(day: date, now: datetime) -> str:
-    """How the app calls a day."""
+    """Return the app's label for a day."""
     return "Today" if day == now.date() else WEEKDAYS[day.weekday()]
 
 
@@ -52,7 +52,7 @@ def forecast_of(view: View, city: str, words: str) -> Day:
 
 
 def names_condition(said: str | None, condition: str) -> bool:
-    """Says this weather, as the noun or as the adjective, and no other."""
+    """Return whether the answer names this weather, as a noun or an adjective, and no other."""
     forms = {name: (name, ADJECTIVES.get(name, name)) for name in CONDITIONS}
     others = [form for name in CONDITIONS if name != condition for form in forms[name]]
     return any(mentions(said, form, others) for form in forms[condition])

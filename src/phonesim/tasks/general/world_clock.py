@@ -97,12 +97,12 @@ class AskDifference(Template):
         return bool(self._away())
 
     def _away(self) -> dict[str, float]:
-        """The cities that are whole hours away, and how many."""
+        """Return the cities whose time differs by 1 to 19 whole hours, and by how many."""
         hours = {home: abs(hours_ahead(self.city, home)) for home in TIME_ZONES}
         return {home: away for home, away in hours.items() if away in WHOLE_HOURS}
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """Be somewhere whole hours away: where that is only this phone knows."""
+        """Set a random time zone that is whole hours away, so that it must be looked up."""
         away = self._away()
         hours = rng.choice(sorted(set(away.values())))
         facts.change(SystemSettings, timezone=rng.choice([c for c in away if away[c] == hours]))

@@ -1,4 +1,4 @@
-"""Questions that only a look into the shops can answer."""
+"""Questions whose answers have to be looked up in the shops."""
 
 from __future__ import annotations
 
@@ -146,7 +146,7 @@ class AskSoldOut(Errand):
         choose_day(facts, rng, self._suits)
 
     def _suits(self, day: int) -> bool:
-        """Just one is sold out, and it is among the first ones."""
+        """Return whether exactly one offer is sold out, and it is among the first five."""
         found = aisle_offers(self.aisle.shop, self.aisle.line, day)
         return len(self._gone(day)) == 1 and not all(offer.in_stock for offer in found[:5])
 
@@ -181,7 +181,7 @@ class AskHowMany(Errand):
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
         counts = sorted({count for day in range(DAYS) if (count := self._count(day))})
-        wanted = rng.choice(counts)  # each as likely as the others
+        wanted = rng.choice(counts)  # every count is equally likely
         choose_day(facts, rng, lambda day: self._count(day) == wanted)
 
     def missing(self, start: View, end: View) -> str | None:

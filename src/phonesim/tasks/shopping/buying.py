@@ -37,7 +37,7 @@ LONG_AGO = datetime(2026, 1, 4)
 
 
 def one_new_order(start: View, end: View, listing: Listing) -> Order | str:
-    """The one order that was placed, for one piece of that product; or what is wrong."""
+    """Return the one new order if it is for one piece of that product; else what is wrong."""
     new = added(start, end, Order)
     if len(new) != 1 or changed(start, end, Order) or removed(start, end, Order):
         return f"expected one new order; {len(new)} are new"
@@ -199,7 +199,7 @@ class OrderAgain(Errand):
     item: Listing = parameter(LISTINGS)
 
     def prepare(self, facts: Facts, rng: random.Random) -> None:
-        """What was ordered need not be what the shop offers first."""
+        """Add an old order with random options, which need not be the shop's defaults."""
         take_out(facts, self.item)
         facts.remove_where(Order, lambda order: order.lines[0][0] == self.item.product_id)
         order = add_order(facts, self.item.shop, self.item.product_id, rng, LONG_AGO)
@@ -223,7 +223,7 @@ class OrderAgain(Errand):
 
 
 def order_of(view: View, listing: Listing) -> Order:
-    """The order of a product that the task put there."""
+    """Return the order of a product that the task's `prepare` added."""
     mine = (order for order in view.all(Order) if order.shop == listing.domain)
     return next(order for order in mine if order.lines[0][0] == listing.product_id)
 

@@ -48,7 +48,7 @@ CODES = Domain("coupon codes", tuple(COUPONS))
 
 
 class _Adding(Errand):
-    """Something gets into the cart. Only the shelf has to be right before."""
+    """Base class: put an item into the cart. On the day that `prepare` chooses it is in stock."""
 
     touches = (CartItem,)
     item: Listing
@@ -169,7 +169,7 @@ class AddCheapest(Errand):
         empty_cart(facts, self.aisle.shop)
 
     def _suits(self, day: int) -> bool:
-        """The cheapest is one, not two, and there to be bought."""
+        """Return whether exactly one offer is the cheapest, and it is in stock."""
         first, second = aisle_offers(self.aisle.shop, self.aisle.line, day, "price_up")[:2]
         return first.in_stock and first.price < second.price
 

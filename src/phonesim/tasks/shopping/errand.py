@@ -1,4 +1,4 @@
-"""What shopping tasks share: how to get to a shop and a product, and what to look at afterwards."""
+"""Shared parts of shopping templates: a base class, preparation, moves to a shop, and judges."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from phonesim.web.offers import SORTS, Offer, Wanted
 from phonesim.web.product_lines import Line
 from phonesim.web.shop import Shop
 
-NARROWING = ("sort", "price", "stars", "stock", "brand")  # what changes the results of a search
+NARROWING = ("sort", "price", "stars", "stock", "brand")  # change a search's results
 
 
 class Errand(Template):
-    """A task in the shops. What a parameter has to say stands in its `words`."""
+    """Base class of shopping templates. Parameters that have `words` provide their own texts."""
 
     family: ClassVar[Family] = "shopping"
     apps: ClassVar[tuple[str, ...]] = ("Browser",)
@@ -46,7 +46,7 @@ class Errand(Template):
         return said
 
 
-# The day and the shelf -------------------------------------------------------------------------
+# The day and the stock -------------------------------------------------------------------------
 
 
 def offer_of(view: View, listing: Listing) -> Offer:
@@ -58,7 +58,7 @@ def day_of(facts: Facts) -> int:
 
 
 def choose_day(facts: Facts, rng: random.Random, test: Callable[[int], bool]) -> None:
-    """Let the phone's web stand at a day on which the task makes sense."""
+    """Set the phone's web to a random day that passes `test`; raise `ValueError` if none does."""
     days = [day for day in range(DAYS) if test(day)]
     if not days:
         raise ValueError("no day of the web suits this task")
@@ -70,12 +70,12 @@ def in_stock(listing: Listing) -> Callable[[int], bool]:
 
 
 def aisle_offers(shop: Shop, line: Line, day: int, sort: str = "") -> tuple[Offer, ...]:
-    """The kind of product as a search for it shows it."""
+    """Return the offers for a kind of product, as a search for it lists them."""
     return shop.find(day, Wanted(words=line.title.lower(), sort=sort))
 
 
 def take_out(facts: Facts, listing: Listing) -> None:
-    """See to it that the product is neither in the cart nor on the wish list."""
+    """Make sure that the product is neither in the cart nor on the wish list."""
     shop, product = listing.domain, listing.product_id
     facts.remove_where(CartItem, lambda i: (i.shop, i.product) == (shop, product))
     facts.remove_where(WishItem, lambda i: (i.shop, i.product) == (shop, product))
@@ -92,7 +92,7 @@ def distract(
     kind: type[CartItem | WishItem],
     never: int | None = None,
 ) -> Listing:
-    """Something of that shop in its cart or on its list; what the task is about is `never` it."""
+    """Put a random other product than `never` in the shop's cart or on its wish list; return it."""
     there = {item.product for item in facts.all(kind) if item.shop == shop.domain} | {never}
     other = Listing(shop.domain, rng.choice([n for n in shop.range if n not in there]))
     put_on(facts, other, kind)
@@ -100,7 +100,7 @@ def distract(
 
 
 def put_on(facts: Facts, listing: Listing, kind: type[CartItem | WishItem]) -> None:
-    """The product, as its shop offers it first, in the cart or on the wish list."""
+    """Put the product, with its default options, in the cart or on the wish list."""
     shop, product = listing.domain, listing.product_id
     if kind is CartItem:
         facts.add(CartItem(shop=shop, product=product, options=listing.product.defaults))
@@ -108,11 +108,11 @@ def put_on(facts: Facts, listing: Listing, kind: type[CartItem | WishItem]) -> N
         facts.add(WishItem(shop=shop, product=product))
 
 
-# Ways ------------------------------------------------------------------------------------------
+# Moves -----------------------------------------------------------------------------------------
 
 
 def to_shop(start: View, shop: Shop) -> Iterator[Move]:
-    """By its shortcut, or by its address where it has none."""
+    """Yield the moves to a shop: by its shortcut, or by its address if it has none."""
     yield Open("Browser")
     if any(shortcut.domain == shop.domain for shortcut in start.all(Shortcut)):
         yield Press(shop.name, role="button")
@@ -144,18 +144,18 @@ def from_menu(start: View, shop: Shop, label: str) -> Iterator[Move]:
     yield Press(label)
 
 
-# Verdicts --------------------------------------------------------------------------------------
+# Judges ----------------------------------------------------------------------------------------
 
 
 def address_of(view: View) -> Address | None:
-    """Where the browser is, if it is in front and shows a page."""
+    """Return the browser's address; None if it is not in front or shows no page."""
     if view.app != "Browser" or view.page != "site":
         return None
     return parse(str(view.args[0]))
 
 
 def not_at(view: View, wanted: Address) -> str | None:
-    """None when the browser shows that page, sorted and filtered as wanted and no further."""
+    """Return None if the browser shows that page with just that sorting and filtering; else why."""
     here = address_of(view)
     if here is None:
         return "the browser does not show a page"
@@ -174,7 +174,7 @@ def sort_key(label: str) -> str:
 
 
 def one_new_item(start: View, end: View, listing: Listing, quantity: int = 1) -> CartItem | str:
-    """The one thing that was added to the cart, or what is wrong."""
+    """Return the one thing that was added to the cart; else what is wrong."""
     new = added(start, end, CartItem)
     if len(new) != 1 or removed(start, end, CartItem) or changed(start, end, CartItem):
         return f"expected one new thing in the cart and the rest as it was; {len(new)} are new"
@@ -194,7 +194,7 @@ def says_count(end: View, count: int, question: Iterable[str]) -> str | None:
 
 
 def says_dollars(end: View, cents: int, question: Mapping[str, str]) -> str | None:
-    """Whether the answer is this price; names with figures in them may be repeated."""
+    """Return None if the answer is this price (numbers in `question` may be repeated); else why."""
     said, price = end.answer, cents / 100
     right = states_number(said, price, question.values()) or states_quantity(said, price, "$")
     return None if right else wrong_answer(end.answer, dollars(cents))

@@ -51,7 +51,7 @@ class SortResults(Errand):
 
 
 def filter_query(label: str) -> dict[str, str]:
-    """What a filter writes into the address."""
+    """Return the query parameters that a filter adds to the address."""
     for low, high in PRICE_BANDS:
         if band_label(low, high) == label:
             return {"price": f"{low}-{high}"}

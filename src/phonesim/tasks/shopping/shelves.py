@@ -1,4 +1,4 @@
-"""What shopping tasks are about: products, kinds of products and pages of the shops, as domains.
+"""The domains of shopping tasks: products, kinds of products, and pages of the shops.
 
 Each product belongs to one shop here, so that a product kept for testing is named in no training
 task. One shop is reserved: it occurs in the split `held_out_apps` only.
@@ -52,7 +52,7 @@ class Store:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A product in a shop; its last colour and choice (of size, say) are what tasks ask for."""
+    """A product in a shop. Tasks ask for its last colour and its last choice (of size, say)."""
 
     domain: str
     product_id: int
@@ -87,7 +87,7 @@ class Listing:
 
 @dataclass(frozen=True, slots=True)
 class Aisle:
-    """A kind of product in a shop; `detail` is a way to sort it, a filter, words to search for."""
+    """A kind of product in a shop; `detail` is a sort order, a filter, or a search query."""
 
     domain: str
     key: str
@@ -127,7 +127,7 @@ class Section:
 
     @property
     def label(self) -> str:
-        """What leads there."""
+        """The label of the link to this page."""
         labels = {
             "cart": self.shop.cart,
             "wishlist": "Wish list",
@@ -156,7 +156,7 @@ OPEN_SHOPS = tuple(shop for shop in SHOPS.values() if shop is not HELD_OUT_SHOP)
 
 
 def _home_of(product: Product) -> Shop:
-    """The shop in which tasks look for a product."""
+    """Return the shop in which tasks look for a product."""
     carrying = [shop for shop in OPEN_SHOPS if product.id in shop.range]
     return carrying[zlib.crc32(product.name.encode()) % len(carrying)]
 
@@ -188,7 +188,7 @@ def _detailed(aisles: tuple[Aisle, ...], details: tuple[str, ...]) -> tuple[Aisl
 
 
 def _queries(aisles: tuple[Aisle, ...]) -> tuple[Aisle, ...]:
-    """Words that people type: a maker and a thing."""
+    """Return search queries as people type them: a brand and a noun."""
     found: list[Aisle] = []
     for aisle in aisles:
         sold = (products()[number] for number in aisle.shop.range)
@@ -219,7 +219,7 @@ def _is_twice_sold(listing: Listing) -> bool:
 
 
 def narrowed(domain: Domain[T], fits: Callable[[T], bool], *, reserved: bool = True) -> Domain[T]:
-    """The fitting values of a domain, split as that domain splits them."""
+    """Return a domain with the fitting values only, split as in the original domain."""
     kept = tuple(filter(fits, (*domain.train, *domain.test)))
     narrow = Domain(domain.name, kept, domain.say)
     narrow.train = tuple(filter(fits, domain.train))
