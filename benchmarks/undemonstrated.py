@@ -11,10 +11,10 @@ sampled, as in training, on parameters, instructions and phones never seen.
     minutes, gpu_minutes        of training, and of those on a GPU; evaluations before and during
                                 training are played beside it
     seed_N_…                    each of these of one run
-    seeds                       how many there are
+    seeds, known_seeds          how many runs there are, and of how many forgetting was measured
 
-with `_low` and `_high`, 95 %: of the starter over tasks (Wilson), of the rest over seeds (Student's
-t). Each run has a folder in `--keep`; a finished run is not made again, and an interrupted one is
+with `_low` and `_high`, 95 %: of the starter and of the gain of one run over tasks, of the rest over
+seeds (Student's t). Each run has a folder in `--keep`; a finished run is not made again, and an interrupted one is
 started again from the beginning. `--at-once 3` runs seeds side by side: they share the GPU and the
 cores, and `gpu_minutes` counts each run's minutes in full. `--report` only reads; `--from RUN RUN…`
 uses existing runs.
@@ -119,7 +119,7 @@ def read_result(run: Path) -> dict[str, Any]:
 def figures_of(
     results: Sequence[Mapping[str, Any]],  # of runs
     known_before: Mapping[str, Any],  # of the starter
-    known_after: Sequence[Mapping[str, Any]],  # of runs
+    known_after: Sequence[Mapping[str, Any] | None],  # of runs; None: not measured
     *,
     on_gpu: bool,
 ) -> dict[str, float]:
@@ -130,22 +130,24 @@ def figures_of(
         **{f"before{end}": first[name] for name, end in INTERVAL.items()},
         **{f"known_before{end}": known_before[name] for name, end in KNOWN_INTERVAL.items()},
     }
-    runs = [
-        {
+    runs: list[dict[str, float]] = []
+    for result, after in zip(results, known_after, strict=True):
+        minutes, gain = result["training_s"] / 60.0, result["gain"]
+        run = {
             "after": result["success_after"]["rate"],
-            "gain": result["success_after"]["rate"] - result["success_before"]["rate"],
-            "known_after": after["success"],
-            "known_change": after["success"] - known_before["success"],
-            "minutes": result["training_s"] / 60.0,
-            "gpu_minutes": result["training_s"] / 60.0 if on_gpu else 0.0,
+            "gain": gain["difference"],
+            "minutes": minutes,
+            "gpu_minutes": minutes if on_gpu else 0.0,
         }
-        for result, after in zip(results, known_after, strict=True)
-    ]
-    for name in runs[0]:
-        figures |= spread(name, [run[name] for run in runs])
-    for result, run in zip(results, runs, strict=True):
-        figures |= {f"seed_{result['seed']}_{name}": value for name, value in run.items()}
-    return figures
+        if after is not None:
+            run["known_after"] = after["success"]
+            run["known_change"] = after["success"] - known_before["success"]
+        runs.append(run)
+        tasks = {"gain_low": gain["low"], "gain_high": gain["high"]}  # of one run, over tasks
+        figures |= {f"seed_{result['seed']}_{name}": value for name, value in (run | tasks).items()}
+    for name in runs[0] | runs[-1]:
+        figures |= spread(name, [run[name] for run in runs if name in run])
+    return figures | {"known_seeds": float(sum(after is not None for after in known_after))}
 
 
 def main() -> None:
@@ -162,14 +164,10 @@ def main() -> None:
         models = {STARTER: STARTER} | {f"{run.parent.name}-{run.name}": str(run) for run in results}
         before, *tested = side_by_side.map(lambda name: known(name, models[name], given), models)
     after = dict(zip(results, tested, strict=True))
-    complete = [run for run in results if after[run] is not None]
-    if before is None or not complete:
+    if before is None or not results:
         raise SystemExit(f"{given.keep} has no complete run yet; leave --report out to make them")
     found = figures_of(
-        [results[run] for run in complete],
-        before,
-        [each for each in after.values() if each is not None],
-        on_gpu=given.device != "cpu",
+        list(results.values()), before, list(after.values()), on_gpu=given.device != "cpu"
     )
     rounded = {name: round(value, 4) for name, value in found.items()}
     print(json.dumps(rounded, indent=2))

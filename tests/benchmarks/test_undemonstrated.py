@@ -41,6 +41,7 @@ def write_run(keep: Path, seed: int, after: float, known_after: float) -> None:
     result = {
         "success_before": {"rate": 0.07, "low": 0.05, "high": 0.1},
         "success_after": {"rate": after, "low": after - 0.05, "high": after + 0.05},
+        "gain": {"difference": after - 0.07, "low": after - 0.12, "high": after - 0.02},
         "training_s": 1080.0,
         "seed": seed,
     }
@@ -62,9 +63,7 @@ def test_figures_of_runs_that_are_there(tmp_path: Path) -> None:
     starter = known("starter", "starter", given)
     after = [known(f"seed-{seed}", str(run), given) for seed, run in enumerate(runs)]
     assert starter is not None
-    figures = figures_of(
-        [read_result(run) for run in runs], starter, [e for e in after if e], on_gpu=True
-    )
+    figures = figures_of([read_result(run) for run in runs], starter, after, on_gpu=True)
     assert figures["seeds"] == 3.0
     assert [figures[f"before{end}"] for end in ("", "_low", "_high")] == [0.07, 0.05, 0.1]
     assert figures["known_before_low"] == pytest.approx(0.76)
@@ -76,6 +75,12 @@ def test_figures_of_runs_that_are_there(tmp_path: Path) -> None:
     assert figures["known_change"] == pytest.approx(-0.01)
     assert figures["gpu_minutes"] == figures["gpu_minutes_low"] == 18.0
     assert figures["seed_2_known_change"] == pytest.approx(-0.03)
+    assert figures["seed_2_gain_low"] == pytest.approx(0.46)
+    partly = figures_of(
+        [read_result(run) for run in runs], starter, [after[0], None, None], on_gpu=False
+    )
+    assert (partly["seeds"], partly["known_seeds"], partly["gpu_minutes"]) == (3.0, 1.0, 0.0)
+    assert partly["known_after"] == pytest.approx(0.79)
 
 
 def test_a_report_makes_nothing(tmp_path: Path) -> None:
