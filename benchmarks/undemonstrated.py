@@ -13,11 +13,11 @@ sampled, as in training, on parameters, instructions and phones never seen.
     seed_N_…                    each of these of one run
     seeds, known_seeds          how many runs there are, and of how many forgetting was measured
 
-with `_low` and `_high`, 95 %: of the starter and of the gain of one run over tasks, of the rest over
-seeds (Student's t). Each run has a folder in `--keep`; a finished run is not made again, and an interrupted one is
-started again from the beginning. `--at-once 3` runs seeds side by side: they share the GPU and the
-cores, and `gpu_minutes` counts each run's minutes in full. `--report` only reads; `--from RUN RUN…`
-uses existing runs.
+with `_low` and `_high`, 95 %: of the starter and of the gain of one run over tasks, of the rest
+over seeds (Student's t). Each run has a folder in `--keep`; a finished run is not made again, and
+an interrupted one is started again from the beginning. `--at-once 3` runs seeds side by side: they
+share the GPU and the cores, and `gpu_minutes` counts each run's minutes in full. `--report` only
+reads; `--from RUN RUN…` uses existing runs.
 
 `--two-cores` asks the same question on a laptop: 20 minutes on two cores without a GPU, with as
 many phones and as large batches as these can handle (`TWO_CORES`). One run at a time, or the seeds
