@@ -324,8 +324,8 @@ class Learner:
                 "the learner's policy and that of its gradient step are two objects; build the "
                 "gradient step on the policy that is to be trained"
             )
-        if self.settings.precision == "bf16" and self.device.type == "cpu" and bf16_obstacle():
-            why = bf16_obstacle()
+        bf16_on_cpu = self.settings.precision == "bf16" and self.device.type == "cpu"
+        if bf16_on_cpu and (why := bf16_obstacle()):
             raise InvalidSetting(
                 f'learner.precision="bf16" with a policy on the CPU: {why}; give precision="full"'
             )

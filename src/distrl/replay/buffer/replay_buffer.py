@@ -218,12 +218,12 @@ class ReplayBuffer:
     def count_draws(self, draws: Sequence[Draw]) -> list[Draw]:
         """Count draws that were made with `counted=False`; return them with their counts."""
         slots = np.array([draw.slot_id for draw in draws], dtype=np.int64)
-        places, present = slots % self.settings.capacity, slots >= self._oldest
+        places = slots % self.settings.capacity
+        present = (slots >= self._oldest) & (slots < self._next)
         np.add.at(self._times_drawn, places[present], 1)
         self._counts["drawn"] += len(slots)
-        gone = [draw.times_drawn + 1 for draw in draws]
-        times = np.where(present, self._times_drawn[places], gone).tolist()
-        return [replace(draw, times_drawn=n) for draw, n in zip(draws, times, strict=True)]
+        times = np.where(present, self._times_drawn[places], [d.times_drawn + 1 for d in draws])
+        return [replace(draw, times_drawn=n) for draw, n in zip(draws, times.tolist(), strict=True)]
 
     def _places(
         self, n: int, together: int, rng: np.random.Generator, weighted: bool, *, uniform: bool
